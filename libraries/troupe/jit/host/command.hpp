@@ -34,7 +34,7 @@ struct command_outcome {
 
 /// Runs a program and waits until it exits. The program and its children get no descriptors, no input, and an
 /// environment of a few variables. They are killed at the deadline, and when this process dies for any reason. Fails
-/// only if the program cannot be started. `compiler_guard` is the path of troupe-keeper.
+/// only if the program cannot be started. `compiler_guard` is the path of troupe-compiler-guard.
 result<command_outcome> run_command(const std::string& compiler_guard, const command& c);
 
 }  // namespace troupe::jit

@@ -24,7 +24,7 @@ class compiler_command : public testing::Test {
     return {.line = {"/bin/sh", "-c", script}, .folder = folder_.path(), .how_long = now_ns() + 60 * second};
   }
   command_outcome run(const command& c) const {
-    auto r = run_command(TROUPE_KEEPER, c);
+    auto r = run_command(TROUPE_COMPILER_GUARD, c);
     EXPECT_TRUE(r) << r.error().to_string();
     return r ? *r : command_outcome{};
   }
@@ -152,7 +152,7 @@ TEST_F(compiler_command, ends_and_loses_its_folder_when_the_worker_is_killed) {
     command c{.line = {"/bin/sh", "-c", "(sleep 1000) & echo $! > child.new; mv child.new child; sleep 1000"},
               .folder = folder,
               .how_long = now_ns() + 1000 * second};
-    (void)run_command(TROUPE_KEEPER, c);
+    (void)run_command(TROUPE_COMPILER_GUARD, c);
     std::_Exit(1);
   }
   ASSERT_TRUE(eventually([&] { return fs::exists(folder + "/child"); }));

@@ -11,7 +11,7 @@ namespace troupe::jit {
 
 /// The paths of the engine's files.
 struct installation {
-  std::string compiler_guard;  ///< path of troupe-keeper
+  std::string compiler_guard;  ///< path of troupe-compiler-guard
   std::string cuda_folder;     ///< folder of the headers that replace CUDA's
 };
 

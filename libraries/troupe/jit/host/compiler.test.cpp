@@ -104,28 +104,28 @@ TEST_F(host_compiler, refuses_recipe_fields_that_apply_only_to_gpus) {
 
 TEST_F(host_compiler, gets_a_new_identity_if_its_file_or_its_version_text_changes) {
   const std::string path = program("c++", "c++ 1");
-  const auto one = compilers_.identify(TROUPE_KEEPER, path, nullptr);
+  const auto one = compilers_.identify(TROUPE_COMPILER_GUARD, path, nullptr);
   ASSERT_TRUE(one) << one.error().to_string();
   EXPECT_NE(one->identity.find("c++ 1"), std::string::npos);
   program("c++", "c++ 2");
-  const auto two = compilers_.identify(TROUPE_KEEPER, path, nullptr);
+  const auto two = compilers_.identify(TROUPE_COMPILER_GUARD, path, nullptr);
   ASSERT_TRUE(two);
   EXPECT_NE(one->identity, two->identity);
   fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(1));
-  EXPECT_NE(compilers_.identify(TROUPE_KEEPER, path, nullptr)->identity, two->identity);
+  EXPECT_NE(compilers_.identify(TROUPE_COMPILER_GUARD, path, nullptr)->identity, two->identity);
 }
 
 TEST_F(host_compiler, is_asked_for_its_version_once_while_its_file_is_unchanged) {
   const std::string path = program("c++", "c++ 1");
   plan::disk_cache cache(folder_.path() + "/cache");
-  const std::string first = compilers_.identify(TROUPE_KEEPER, path, &cache)->identity;
+  const std::string first = compilers_.identify(TROUPE_COMPILER_GUARD, path, &cache)->identity;
   const int once = times_asked();
-  EXPECT_EQ(compilers_.identify(TROUPE_KEEPER, path, nullptr)->identity, first);
+  EXPECT_EQ(compilers_.identify(TROUPE_COMPILER_GUARD, path, nullptr)->identity, first);
   known_compilers of_another_process;
-  EXPECT_EQ(of_another_process.identify(TROUPE_KEEPER, path, &cache)->identity, first);
+  EXPECT_EQ(of_another_process.identify(TROUPE_COMPILER_GUARD, path, &cache)->identity, first);
   EXPECT_EQ(times_asked(), once);
   program("c++", "c++ 2, longer");
-  EXPECT_NE(compilers_.identify(TROUPE_KEEPER, path, &cache)->identity, first);
+  EXPECT_NE(compilers_.identify(TROUPE_COMPILER_GUARD, path, &cache)->identity, first);
   EXPECT_EQ(times_asked(), 2 * once);
 }
 
@@ -134,13 +134,13 @@ TEST_F(host_compiler, gets_a_new_identity_if_a_program_that_its_wrapper_runs_cha
   write("cc1plus", "the compiler");
   write("ld", "the linker");  // found in PATH
   plan::disk_cache cache(folder_.path() + "/cache");
-  std::vector<std::string> identities{compilers_.identify(TROUPE_KEEPER, path, &cache)->identity};
+  std::vector<std::string> identities{compilers_.identify(TROUPE_COMPILER_GUARD, path, &cache)->identity};
   for (const char* name : {"cc1plus", "ld"}) {
     write(name, "a newer one");
     known_compilers of_another_process;
-    identities.push_back(of_another_process.identify(TROUPE_KEEPER, path, &cache)->identity);
+    identities.push_back(of_another_process.identify(TROUPE_COMPILER_GUARD, path, &cache)->identity);
     EXPECT_NE(identities.back(), identities[identities.size() - 2]) << name;
-    EXPECT_EQ(compilers_.identify(TROUPE_KEEPER, path, &cache)->identity, identities.back()) << name;
+    EXPECT_EQ(compilers_.identify(TROUPE_COMPILER_GUARD, path, &cache)->identity, identities.back()) << name;
   }
 }
 
@@ -148,7 +148,7 @@ TEST_F(host_compiler, is_refused_if_it_does_not_report_its_version) {
   const std::string path = folder_.path() + "/c++";
   std::ofstream(path) << "#!/bin/sh\necho 'no licence' >&2\nexit 1\n";
   fs::permissions(path, fs::perms::owner_all);
-  const auto bad = compilers_.identify(TROUPE_KEEPER, path, nullptr);
+  const auto bad = compilers_.identify(TROUPE_COMPILER_GUARD, path, nullptr);
   ASSERT_FALSE(bad);
   EXPECT_EQ(bad.error().reaction(), reaction::unsupported);
   EXPECT_NE(bad.error().text().find("no licence"), std::string::npos) << bad.error().text();

@@ -81,7 +81,7 @@ void kill_descendants(pid_t child) {
 
 int main(int argc, char** argv) {
   if (argc < 9) {
-    std::fprintf(stderr, "troupe-keeper is started by Troupe's workers, not by hand\n");
+    std::fprintf(stderr, "troupe-compiler-guard is started by Troupe's workers, not by hand\n");
     return could_not_run;
   }
   sigset_t signals;

@@ -16,7 +16,7 @@ std::filesystem::path engine_file() { return file_of_code(reinterpret_cast<const
 // The engine's files are in the parent folder of its own folder.
 installation find_installation() {
   const std::filesystem::path folder = engine_file().parent_path().parent_path();
-  return {.compiler_guard = (folder / "troupe-keeper").string(), .cuda_folder = (folder / "cuda").string()};
+  return {.compiler_guard = (folder / "troupe-compiler-guard").string(), .cuda_folder = (folder / "cuda").string()};
 }
 
 // Part of every key, because another build of the engine may translate differently, and because code is compiled for

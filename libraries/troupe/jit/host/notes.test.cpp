@@ -26,7 +26,7 @@ class jit_notes : public testing::Test {
   }
   // Returns the line with this key, or all lines if there is none.
   std::string note(const std::string& key, const plan::disk_cache& cache) const {
-    const std::string all = notes_of({.compiler_guard = TROUPE_KEEPER, .cuda_folder = {}}, cache);
+    const std::string all = notes_of({.compiler_guard = TROUPE_COMPILER_GUARD, .cuda_folder = {}}, cache);
     std::istringstream lines(all);
     for (std::string line; std::getline(lines, line);)
       if (line.starts_with(key + ": ")) return line.substr(key.size() + 2);
