@@ -44,12 +44,21 @@ int promotion_of(const kernel_signature& f, int depth) noexcept {
   return static_cast<int>(std::min<std::uint32_t>(terms, 1024));
 }
 
+// Returns true if elements that are copied through registers and the epilogue's reductions leave room for few sums with
+// the register allocation for sm_100 and newer GPUs.
+bool leaves_few_registers(const ampere_variant& c, const kernel_signature& f, const cuda::gpu_properties& gpu) {
+  const auto reduces = [](const epilogue::node& n) { return n.what == epilogue::op::reduce; };
+  return gpu.capability >= 100 && words_in_registers(c) > 0 &&
+         std::count_if(f.nodes.begin(), f.nodes.end(), reduces) > 1;
+}
+
 // Returns the maximum number of words of a thread's sums; with more, the assembler reports spilled registers.
-int most_sums(const ampere_variant& c) noexcept {
+int most_sums(const ampere_variant& c, const kernel_signature& f, const cuda::gpu_properties& gpu) {
   const bool scaled = c.first.scales != dtype{} || c.second.scales != dtype{};
   if (!c.exact && is_float8(c.first.type) && is_float8(c.second.type))
     return scaled && (c.tile_m > 32 || c.tile_n > 64) ? 0 : 32;
   if (c.first.type == dtype::f64 && c.divides) return 0;
+  if (leaves_few_registers(c, f, gpu)) return 32;
   return c.exact || c.promotion_k > 0 ? 64 : 128;
 }
 
@@ -79,7 +88,7 @@ void add_oriented(const kernel_signature& f, const extents& e, const cuda::gpu_p
         p.tile_k = static_cast<std::uint16_t>(depth_of(variant));
         const int sums = s.tile_m * s.tile_n / threads_of(variant) * (f.head.sums == dtype::f64 ? 2 : 1);
         const int words = sums * (variant.promotion_k > 0 ? 2 : 1) + words_in_registers(variant);
-        return sums <= most_sums(variant) && words <= most_words(f, gpu) && error_of(variant).empty() &&
+        return sums <= most_sums(variant, f, gpu) && words <= most_words(f, gpu) && error_of(variant).empty() &&
                shared_bytes_of(variant) <= gpu.shared_bytes;
       };
       if (!set_stages(wanted, most_stages, fits)) continue;

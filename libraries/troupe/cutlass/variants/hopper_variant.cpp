@@ -106,6 +106,8 @@ bool can_be(const hopper_variant& c, bool paired, std::int64_t shared_bytes) noe
   // Registers hold the sums of a thread, twice if they are promoted, and the widened elements.
   const int blocks = c.tile_m / 64 / (c.ping_pong || c.splits_k ? 1 : c.groups), sums = blocks * c.tile_n / 2;
   if (blocks < 1 || sums > 128) return false;
+  // The strides of a convolution's result need some of the registers of promoted sums.
+  if (c.strided_result && c.promoted > 0 && sums == 128) return false;
   if (c.is_mixed()) {
     const int line = line_bytes_of(c), most_columns = c.promoted == 0  ? 64
                                                       : c.promoted < 4 ? 16

@@ -41,8 +41,8 @@ int elements_read_one_by_one(const ampere_variant& c) noexcept {
 }
 
 // Sets the warps, and the terms of a stage if `depth` is 0. Returns true if the template has such a kernel.
-bool complete(ampere_variant& c, int depth) {
-  constexpr int most_elements = 32;  // read one by one; with more, registers would spill
+bool complete(ampere_variant& c, int depth, bool is_mixed) {
+  const int most_elements = is_mixed ? 16 : 32;  // read one by one; with more, registers would spill
   const bool slow = c.first.alignment < 4 || c.second.alignment < 4;
   for (const warps& w : all_warps)
     for (const int divisor : slow && !c.exact ? std::array{2, 1, 4} : std::array{1, 2, 4}) {
@@ -80,7 +80,7 @@ ampere_variant convolution_variant_of(const convolution_signature& f, const plan
   c.promotion_k = head.adds_precisely() && !c.exact ? 128 : 0;
   c.divides = p.divided == decision::yes, c.paired = head.paired != 0;
   c.convolution = f.convolution, c.rank = f.rank, c.strided_result = f.strided_result;
-  if (!complete(c, p.tile_k)) c.stages = 0;  // so that error_of refuses it
+  if (!complete(c, p.tile_k, head.is_mixed())) c.stages = 0;  // so that error_of refuses it
   return c;
 }
 
