@@ -49,9 +49,9 @@ void checker::refuse_range(const void* field, const memory_range& range) {
     return refuse(field, "is an empty buffer (never allocated, or moved from)", "a buffer from this device's alloc()");
   if (range.owner->owner != owner_)
     return refuse(field, "belongs to another device", "one of this device; copy or compile it there first");
-  // The owner knows why the allocation failed.
+  // The owner knows why there is no memory. A wrong slice or size is no stale data.
   if (auto cause = owner_->stale_cause(*range.owner.get(), range.address, range.address + range.bytes))
-    refusal_.pass_on(*cause);
+    refusal_.pass_on(*cause, cause->reaction() != reaction::caller_bug);
   else
     refuse(field, "has no memory", "a buffer from this device's alloc()");
 }

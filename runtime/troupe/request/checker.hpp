@@ -156,8 +156,8 @@ class checker {
   /// sent.
   const std::optional<error>& finish(bool is_sent_later = false);
 
-  /// Returns true if the only reason for the refusal is that data which the request reads is stale.
-  bool reads_stale_data() const noexcept { return refusal_.is_passed_on(); }
+  /// Returns the refusal if its only reason is that data which the request reads is stale; otherwise null.
+  const error* stale_data() const noexcept { return refusal_.is_passed_on() ? &*refusal_.why() : nullptr; }
 
   std::span<const operand_use> uses() const noexcept { return uses_.all(); }
   /// Returns true if the request touches managed memory, which only the worker of this generation has.

@@ -43,17 +43,19 @@ void request_refusal::blame(std::string_view what) {
                                 .request = {std::string(name_), 0}});
 }
 
-void request_refusal::pass_on(const error& cause) { fail(cause.passed_on_to({std::string(name_), 0}), true); }
+void request_refusal::pass_on(const error& cause, bool is_stale) {
+  fail(cause.passed_on_to({std::string(name_), 0}), is_stale);
+}
 
 // A request adds its name only to an error that names none yet: otherwise each refusal would add one to the stale
 // data's error.
 void request_refusal::refuse_to_keep(const void* field, const error& cause) {
   if (why_) return;
-  constexpr std::string_view with_gaps = " with gaps and keeps what lies in them, so all of ";
+  constexpr std::string_view keeps_the_rest = " and keeps the rest, so all of ";
   error::details why = cause.passed_on_to({std::string(name_), 0}).all();
-  if (why.text.find(with_gaps) == std::string::npos)
-    why.text += cat("; ", name_, " writes ", field_name(field), with_gaps, field_name(field),
-                    " must be valid: upload or fill it first, or write to a buffer without gaps");
+  if (why.text.find(keeps_the_rest) == std::string::npos)
+    why.text += cat("; ", name_, " writes only a part of ", field_name(field), keeps_the_rest, field_name(field),
+                    " must be valid: upload or fill it first");
   fail(error(std::move(why)), true);
 }
 

@@ -51,7 +51,7 @@ class request_refusal {
   /// Reports a mistake in the request's `check` itself, as a fatal error.
   void blame(std::string_view what);
   /// Refuses with the error that the operand's memory carries.
-  void pass_on(const error& cause);
+  void pass_on(const error& cause, bool is_stale = true);
   /// Refuses likewise, for an operand that the request writes in part: the rest would stay stale.
   void refuse_to_keep(const void* field, const error& cause);
   /// Refuses for a reason outside of the request's fields.

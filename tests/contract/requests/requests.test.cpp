@@ -293,11 +293,29 @@ TEST(mailbox, counts_rejected_requests_by_reason) {
   EXPECT_EQ(before.stale_data, 1u);
   EXPECT_EQ(before.overdue, 2u);
   EXPECT_EQ(before.total(), 5u);
+  EXPECT_FALSE(gpu.tell(increment{.x = x.slice(2, 9), .n = 1}));
+  EXPECT_EQ(gpu.statistics().rejected.invalid, 3u) << "a slice beyond its buffer is no stale data";
   EXPECT_EQ(gpu.statistics().completed, completed) << "none of them ran";
   ASSERT_OK(gpu.close().get());
   EXPECT_FALSE(gpu.tell(nap{.microseconds = 0}));
   EXPECT_EQ(gpu.statistics().rejected.stopped, 1u);
-  EXPECT_EQ(gpu.statistics().rejected.total(), 6u);
+  EXPECT_EQ(gpu.statistics().rejected.total(), 7u);
+}
+
+TEST(mailbox, refuses_requests_that_read_stale_data_for_another_reason_if_there_is_one) {
+  runtime rt;
+  const device gpu = rt.open_device(with_test_engines());
+  const auto x = gpu.alloc<float>(4, {.zeroed = true});
+  EXPECT_FALSE(gpu.tell(increment{.x = x, .n = -1}));
+  EXPECT_EQ(gpu.ask(increment{.x = x, .n = 4}).get().error().reaction(), reaction::caller_bug);
+  EXPECT_EQ(gpu.ask(increment{.x = x, .n = 4}, {.timeout = time_span{}}).get().error().reaction(),
+            reaction::retry_later);
+  EXPECT_EQ(gpu.statistics().rejected.overdue, 1u);
+  ASSERT_OK(gpu.close().get());
+  EXPECT_EQ(gpu.ask(increment{.x = x, .n = 4}).get().error().reaction(), reaction::stopped)
+      << "a loop that ends when the device has stopped must not wait for ever";
+  EXPECT_EQ(gpu.statistics().rejected.stopped, 1u);
+  EXPECT_EQ(gpu.statistics().rejected.stale_data, 1u);
 }
 
 TEST(mailbox, makes_callers_wait_when_full_if_configured) {

@@ -193,12 +193,14 @@ class request_mailbox::slot_guard {
   std::uint32_t slot_;
 };
 
-std::optional<error> request_mailbox::why_refused(const std::optional<error>& wrong, const call_options& options,
-                                                  const request_scope* scope) const {
-  if (wrong && !admission_.left()) return wrong;
+std::optional<error> request_mailbox::why_refused(const std::optional<error>& wrong, const checker& checked,
+                                                  const call_options& options, const request_scope* scope) const {
+  if (wrong && checked.stale_data() == nullptr && !admission_.left()) return wrong;
   if (admission_.refusing()) return admission_.refusal();
   if (options.timeout.nanoseconds <= 0) return error::retry_later("device", ETIMEDOUT, deadline_texts::before_start);
-  return scope != nullptr ? scope->refusal(loop_.now()) : std::nullopt;
+  if (scope != nullptr)
+    if (auto why = scope->refusal(loop_.now())) return why;
+  return wrong;  // stale data
 }
 
 // Also prefetches the slot after the next one, because the following request probably has the same size.
@@ -331,7 +333,8 @@ accepted request_mailbox::submit(const request_info& info, const void* request, 
   const std::uint32_t failures = completion_.failures_seen(std::memory_order_acquire);
   const std::optional<error>& wrong = checked.finish();
   if (wrong || admission_.refusing() || scope != nullptr || options.timeout.nanoseconds <= 0) [[unlikely]]
-    if (const auto why = why_refused(wrong, options, scope.get())) return refuse(full(*why), checked, answer, info);
+    if (const auto why = why_refused(wrong, checked, options, scope.get()))
+      return refuse(full(*why), checked, answer, info);
 
   const auto uses = checked.uses();
   std::vector<block_access> many;

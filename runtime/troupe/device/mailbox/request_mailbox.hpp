@@ -36,7 +36,8 @@ class rejection_counts {
 
  private:
   std::atomic<std::uint64_t>& counter_for(const error& why, const checker& checked) noexcept {
-    if (checked.reads_stale_data()) return stale_data_;
+    if (const error* const stale = checked.stale_data(); stale != nullptr && stale->text() == why.text())
+      return stale_data_;
     if (why.reaction() == reaction::stopped) return stopped_;
     if (why.reaction() != reaction::retry_later) return invalid_;
     return why.code() == EAGAIN ? mailbox_full_ : why.code() == ENOMEM ? no_memory_ : overdue_;
@@ -101,8 +102,8 @@ class request_mailbox {
 
  private:
   class slot_guard;
-  std::optional<error> why_refused(const std::optional<error>& wrong, const call_options& options,
-                                   const request_scope* scope) const;
+  std::optional<error> why_refused(const std::optional<error>& wrong, const checker& checked,
+                                   const call_options& options, const request_scope* scope) const;
   accepted refuse(const error& why, const checker& checked, pending_core* answer, const request_info& info);
   accepted refuse_with_slot(std::uint32_t slot, const error& why, const checker& checked, pending_core* answer,
                             const request_info& info);
