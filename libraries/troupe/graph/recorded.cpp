@@ -147,6 +147,18 @@ result<std::shared_ptr<const version>> core::write() const {
   return std::shared_ptr<const version>(std::move(out));
 }
 
+constexpr std::string_view stale_since = ", which is stale since: ";
+constexpr std::string_view remedy =
+    "; write all of it before the launch, or in the graph before that node (before the while or if, if the node is in "
+    "one)";
+
+// A graph that replaces what it reads makes its own outputs stale, so each failed launch would repeat the text of the
+// last one.
+static std::string_view first_cause_in(std::string_view text) {
+  if (const auto at = text.rfind(stale_since); at != text.npos) text.remove_prefix(at + stale_since.size());
+  return text.substr(0, text.find(remedy));
+}
+
 error core::stale_input(const memory_range& where, const error& cause) const {
   const std::scoped_lock guard(lock_);
   access_summary all;
@@ -157,10 +169,8 @@ error core::stale_input(const memory_range& where, const error& cause) const {
     if (a.reader == nullptr || m.address >= where.address + where.bytes || where.address >= m.address + m.bytes ||
         !troupe::detail::why_stale(m))
       continue;
-    why.text = cat("graph.launch: ", names_of(all_)[a.reader], " reads ", a.reader->what->operand_at(m),
-                   ", which is stale since: ", cause.text(),
-                   "; write all of it before the launch, or in the graph before that node (before the while or if, if "
-                   "the node is in one)");
+    why.text = cat("graph.launch: ", names_of(all_)[a.reader], " reads ", a.reader->what->operand_at(m), stale_since,
+                   first_cause_in(cause.text()), remedy);
     break;
   }
   return error(std::move(why));

@@ -66,6 +66,19 @@ TEST_F(stale_graphs, name_the_node_and_the_buffer_of_a_stale_read) {
   EXPECT_EQ(content(y)[0], 1);
 }
 
+TEST_F(stale_graphs, repeat_no_text_when_they_are_launched_again_with_the_data_that_they_left_stale) {
+  const auto x = uploaded(gpu_, counting(64, 1)), y = gpu_.alloc<float>(64);
+  graph::recorder rec(gpu_);
+  rec.copy(y, x);
+  rec.copy(x, y);
+  const graph::graph g = rec.finish();
+  spoil(x);
+  const auto text = [&] { return error_of(gpu_.ask(graph::launch{.graph = g})).text(); };
+  const std::string first = text();
+  EXPECT_NE(first.find("which is stale since: memory.fill"), std::string::npos) << first;
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(text(), first);
+}
+
 TEST_F(stale_graphs, are_refused_with_the_label_of_a_refused_node) {
   const auto x = gpu_.alloc<float>(64);
   graph::recorder rec(gpu_, {.name = "two steps"});
