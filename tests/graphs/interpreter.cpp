@@ -16,7 +16,7 @@ failure_id id_of(const troupe::error& e) {
   std::string text = e.text();
   if (const std::size_t kept = text.find(" did not run: keep_content"); kept != text.npos)
     text.resize(text.rfind(" (", kept));
-  if (const std::size_t keeps = text.find(" with gaps and keeps "); keeps != text.npos)
+  if (const std::size_t keeps = text.find(" and keeps the rest"); keeps != text.npos)
     text.resize(text.rfind("; ", keeps));
   return {std::move(text), e.request().name, e.request().ticket};
 }

@@ -235,7 +235,8 @@ TEST_F(cutlass_batched_checks, epilogue_operands_must_fit_every_result) {
                  "epilogue.load[0] is for 4 rows, and d[1] has 5; expected results with equal numbers of rows, or an "
                  "operand that fits all results");
   EXPECT_EQ(memory.refusal(good(absmax_all(vector_at<float>(600, 1), acc))),
-            "cutlass.gemm_batched: epilogue.reduce[0] is for 1 product; expected 2, the number of products");
+            "cutlass.gemm_batched: epilogue.reduce[0] is for 1 product; expected 2, the number of products; "
+            "one more axis has a part for each: for numbers, matrix(buffer, parts, 1)");
   expect_refused(alike(acc + epilogue::row(at<float>(600, 3, 8))),
                  "epilogue.row[0] is for 3 products; expected 2, the number of products");
 }
@@ -336,7 +337,8 @@ TEST_F(cutlass_grouped_checks, epilogue_operands_must_have_a_part_for_each_group
   expect_refused(good(acc + epilogue::column(vector_at<float>(600, 3))),
                  "epilogue.column[0] has 3 elements; expected 10, one for each row of the result");
   EXPECT_EQ(memory.refusal(good(sum_columns(vector_at<float>(600, 8), acc))),
-            "cutlass.gemm_grouped: epilogue.reduce[0] is for 1 product; expected 3, one for each group");
+            "cutlass.gemm_grouped: epilogue.reduce[0] is for 1 product; expected 3, one for each group; "
+            "one more axis has a part for each: for numbers, matrix(buffer, parts, 1)");
   expect_refused(good(acc + load(batch_at<float>(700, 3, 10, 8))),
                  "epilogue.load[0] is for 3 products; expected 1, the number of products");
 }

@@ -56,7 +56,8 @@ class epilogue_check {
     if (extent(m.batch) != parts && (m.batch != 1 || m.mode == access_mode::write))
       return check_.refuse(
           &m, "is for " + counted(m.batch, "product", "products"),
-          cat(troupe::detail::text(parts), of_groups ? ", one for each group" : ", the number of products"));
+          cat(troupe::detail::text(parts), of_groups ? ", one for each group" : ", the number of products",
+              m.batch == 1 ? "; one more axis has a part for each: for numbers, matrix(buffer, parts, 1)" : ""));
     if (is_complex(result_.sums) ? !is_complex(m.type) : !is_real(m.type))
       return check_.refuse(
           &m, cat("holds ", to_string(m.type)),

@@ -98,8 +98,8 @@ TEST_F(request_checks, a_stale_output_that_is_written_in_part_is_refused_with_th
   mine.stale_marks = 1;
   const multiply<float> r{.a = at(100, 16), .b = at(200, 16), .c = at(0, 30), .m = 4, .n = 4, .k = 4, .ldc = 8};
   const std::string why =
-      "an earlier request failed; test.multiply<f32> writes c with gaps and keeps what lies in them, so all of c must "
-      "be valid: upload or fill it first, or write to a buffer without gaps";
+      "an earlier request failed; test.multiply<f32> writes only a part of c and keeps the rest, so all of c must be "
+      "valid: upload or fill it first";
   EXPECT_NE(refusal(r).find(why + " (reached through"), std::string::npos) << refusal(r);
   checker c(r, &owner, 0);
   r.check(c);

@@ -6,6 +6,7 @@
 #include <spawn.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -99,6 +100,10 @@ error launch_error(const std::string& path, int code) {
     text += ": there is no such file";
   } else if (code == ENOENT) {
     text += ": the file exists, but not the loader or interpreter that it names; was it built for another system?";
+  } else if (struct stat file; code == EACCES && ::stat(path.c_str(), &file) == 0 && (file.st_mode & S_IXOTH) != 0) {
+    text +=
+        ": the file may be executed, but the sandbox of this worker, or a file system mounted noexec, forbids it; if "
+        "the folder was replaced after the worker had started, restart the program";
   } else if (code == EACCES) {
     text += ": it is not an executable file that this user may run (chmod +x, or a file system mounted noexec)";
   } else if (code == ENOEXEC) {

@@ -115,6 +115,8 @@ result<void> engine_set::open(const std::string& library, const std::string& pat
     std::string text = "library " + library + ": cannot load its engine: " + ::dlerror(), package;
     if (text.find("failed to map segment") != text.npos)
       text += ": the limit of memory (device_options::worker_memory_limit, ulimit -v) leaves no room for it";
+    else if (text.ends_with(from + ": file too short") || text.ends_with(from + ": invalid ELF header"))
+      text += ": the engine's file is damaged; install Troupe again";
     else if (std::ifstream needs(path.substr(0, path.size() - 3) + ".needs");
              std::getline(needs, package) && !package.empty())
       text += "; install " + package;

@@ -88,6 +88,7 @@ TEST(engines, are_reported_with_file_folders_and_alternatives_if_they_are_missin
   expect(metal.load("memory").error(), {"memory.metal.so in " + folder.string() + ", /nowhere",
                                         "no engine for backend \"metal\" here; backends here: cuda, host."});
   engine_set host("host", {folder}, {});
+  expect(host.load("memory").error(), {"memory.host.so", "the engine's file is damaged; install Troupe again"});
   expect(host.find(library_code("late"), 1).error(),
          {"library late: no engine late.host.so in " + folder.string(), "the host backend has: memory;",
           "backends that have late: cuda", "engine_folders"});

@@ -346,7 +346,12 @@ int worker_session::run() {
     state_->allocations.start();
     state_->listener = std::thread([this] { listen(); });
   } catch (const std::system_error& e) {
-    send_failure(error::from_errno(reaction::retry_later, "worker", "starting the worker's threads", e.code().value()));
+    error::details why =
+        error::from_errno(reaction::retry_later, "worker", "starting the worker's threads", e.code().value()).all();
+    why.text +=
+        "; a limit of memory (device_options::worker_memory_limit, ulimit -v) or of processes (ulimit -u) may "
+        "leave no room for them";
+    send_failure(error(std::move(why)));
     if (home_ == home::process) ::_exit(1);
     end_helpers();
     return 1;
