@@ -100,7 +100,8 @@ error launch_error(const std::string& path, int code) {
     text += ": there is no such file";
   } else if (code == ENOENT) {
     text += ": the file exists, but not the loader or interpreter that it names; was it built for another system?";
-  } else if (struct stat file; code == EACCES && ::stat(path.c_str(), &file) == 0 && (file.st_mode & S_IXOTH) != 0) {
+  } else if (struct stat file; code == EACCES && ::stat(path.c_str(), &file) == 0 && S_ISREG(file.st_mode) &&
+                               (file.st_mode & S_IXOTH) != 0) {
     text +=
         ": the file may be executed, but the sandbox of this worker, or a file system mounted noexec, forbids it; if "
         "the folder was replaced after the worker had started, restart the program";
