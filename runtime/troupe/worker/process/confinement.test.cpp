@@ -40,6 +40,7 @@ constexpr uid_t nobody = 65534;
 struct attempts {
   bool confined;  // the worker ran to its end
   char why_not[400], reported[400];
+  char why_no_program_elsewhere[400];
   // These must fail in a confined worker.
   bool memory_of_application, signal, trace, fork, program, tcp, write_elsewhere, read_elsewhere, flags_of_output,
       signal_by_compiler, write_by_compiler, memory_by_compiler, limit_of_application, limit_by_compiler,
@@ -121,8 +122,9 @@ class a_confined_worker : public testing::TestWithParam<uid_t> {
       std::filesystem::create_directories(room_ + folder);
       ::chmod((room_ + folder).c_str(), 0777);
     }
-    for (const char* file : {"/elsewhere/secret", "/elsewhere/replaced", "/named/header"})
-      std::ofstream(room_ + file) << "text";
+    for (const char* file : {"/elsewhere/secret", "/elsewhere/replaced", "/named/header", "/elsewhere/program"})
+      std::ofstream(room_ + file) << "#!/bin/sh\n";
+    ::chmod((room_ + "/elsewhere/program").c_str(), 0755);
     replaced_.reset(::open((room_ + "/elsewhere/replaced").c_str(), O_PATH | O_CLOEXEC));
     std::filesystem::remove(room_ + "/elsewhere/replaced");
     // Processes with the address sanitizer cannot be filtered, and nothing can be confined if the system does not
@@ -199,6 +201,9 @@ class a_confined_worker : public testing::TestWithParam<uid_t> {
     std::thread([&] { got.thread = true; }).join();
     if (launcher_pid() != 0) {
       got.compiler = shell_can("test -r /usr/include/stdio.h && echo x > " + room_ + "/temporary/output");
+      const auto elsewhere = launch_by_launcher({.path = room_ + "/elsewhere/program"});
+      (void)std::snprintf(got.why_no_program_elsewhere, sizeof got.why_no_program_elsewhere, "%s",
+                          elsewhere ? "it starts" : elsewhere.error().text().c_str());
       got.signal_by_compiler = shell_can(cat("kill -0 ", application));
       got.write_by_compiler = shell_can("echo x > " + room_ + "/elsewhere/output");
       got.memory_by_compiler =
@@ -236,6 +241,10 @@ class a_confined_worker : public testing::TestWithParam<uid_t> {
       EXPECT_FALSE(got.priority_by_compiler);
       EXPECT_FALSE(got.priority_of_user);
       EXPECT_TRUE(got.compiler) << "nothing else may start compilers";
+    }
+    if (files_ && calls_) {
+      const std::string why = got.why_no_program_elsewhere;
+      EXPECT_NE(why.find("the sandbox of this worker"), std::string::npos) << why;
     }
     EXPECT_FALSE(got.real_time);
     EXPECT_FALSE(got.many_descriptors);
