@@ -61,9 +61,8 @@ class pending {
   /// Waits until a deadline in nanoseconds of the monotonic clock: see `now_ns`.
   std::optional<result<T>> get_until(std::int64_t deadline_ns) {
     if (state_ && !state_->wait(deadline_ns)) return std::nullopt;
-    std::optional<result<T>> answer(take());
-    *this = pending();  // no longer keeps alive what the work needed, such as a device
-    return answer;
+    pending answered = std::move(*this);  // so that nothing keeps alive what the work needed, such as a device
+    return answered.take();
   }
   /// Waits until a deadline of `std::chrono::steady_clock`, which is the same clock.
   template <class TimePoint>
