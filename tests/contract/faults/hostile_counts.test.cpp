@@ -88,7 +88,7 @@ TEST_F(hostile, a_cancelled_request_that_is_never_skipped_has_its_time_limit) {
   const device lied_to = rt.open_device(with_test_engines(
       {.mailbox_capacity = capacity, .restarts = 5, .start_timeout = 1s, .heartbeat_timeout = time_span::for_ever()}));
   EXPECT_OK(lied_to.ask(nap{.microseconds = 1}).get());
-  kill_worker(lied_to, SIGSTOP);
+  stop_worker(lied_to);
   auto cancelled = lied_to.ask(nap{.microseconds = 1}, {.timeout = 50ms, .run_timeout = 500ms});
   EXPECT_FALSE(cancelled.get());
   auto closed = lied_to.close();
@@ -130,7 +130,7 @@ TEST_F(hostile, a_copy_between_devices_has_a_time_limit_whatever_its_counts_say)
   staging_header* counts = nullptr;
   while (counts == nullptr && in_time()) counts = counts_of_copy();
   ASSERT_NE(counts, nullptr);
-  kill_worker(from, SIGSTOP);
+  stop_worker(from);
   const std::uint64_t all = (std::uint64_t{4} << 22) / (std::uint64_t{256} << 10);
   counts->filled.store(all);
   counts->emptied.store(all);

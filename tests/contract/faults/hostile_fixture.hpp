@@ -16,6 +16,8 @@
 #include <troupe/protocol/shared_memory.hpp>
 
 #include <tests/contract/harness.hpp>
+#include <tests/support/processes.hpp>
+#include <thread>
 
 namespace troupe::whole::hostile_tests {
 
@@ -45,6 +47,12 @@ class channel_of_worker {
   mapping memory_;
   protocol::view view_;
 };
+
+// Stops all threads of the worker, which then does nothing until it is killed.
+inline void stop_worker(const device& gpu) {
+  kill_worker(gpu, SIGSTOP);
+  while (!has_stopped(gpu.statistics().worker_pid.value())) std::this_thread::yield();
+}
 
 class hostile : public testing::Test {
  protected:

@@ -122,9 +122,13 @@ class a_confined_worker : public testing::TestWithParam<uid_t> {
       std::filesystem::create_directories(room_ + folder);
       ::chmod((room_ + folder).c_str(), 0777);
     }
-    for (const char* file : {"/elsewhere/secret", "/elsewhere/replaced", "/named/header", "/elsewhere/program"})
-      std::ofstream(room_ + file) << "#!/bin/sh\n";
-    ::chmod((room_ + "/elsewhere/program").c_str(), 0755);
+    for (const char* file : {"/elsewhere/secret", "/elsewhere/replaced", "/named/header"})
+      std::ofstream(room_ + file) << "text";
+    char trusted[] = "/var/tmp/troupe-confinement-XXXXXX";
+    ASSERT_NE(::mkdtemp(trusted), nullptr);
+    program_ = cat(trusted, "/program");
+    std::ofstream(program_) << "#!/bin/sh\n";
+    for (const std::string& path : {std::string(trusted), program_}) ::chmod(path.c_str(), 0755);
     replaced_.reset(::open((room_ + "/elsewhere/replaced").c_str(), O_PATH | O_CLOEXEC));
     std::filesystem::remove(room_ + "/elsewhere/replaced");
     // Processes with the address sanitizer cannot be filtered, and nothing can be confined if the system does not
@@ -138,6 +142,7 @@ class a_confined_worker : public testing::TestWithParam<uid_t> {
   void TearDown() override {
     if (got_ != nullptr) ::munmap(got_, sizeof(attempts));
     if (!room_.empty()) std::filesystem::remove_all(room_);
+    if (!program_.empty()) std::filesystem::remove_all(std::filesystem::path(program_).parent_path());
   }
 
   // Runs an application of the user, and its worker.
@@ -201,7 +206,7 @@ class a_confined_worker : public testing::TestWithParam<uid_t> {
     std::thread([&] { got.thread = true; }).join();
     if (launcher_pid() != 0) {
       got.compiler = shell_can("test -r /usr/include/stdio.h && echo x > " + room_ + "/temporary/output");
-      const auto elsewhere = launch_by_launcher({.path = room_ + "/elsewhere/program"});
+      const auto elsewhere = launch_by_launcher({.path = program_});
       (void)std::snprintf(got.why_no_program_elsewhere, sizeof got.why_no_program_elsewhere, "%s",
                           elsewhere ? "it starts" : elsewhere.error().text().c_str());
       got.signal_by_compiler = shell_can(cat("kill -0 ", application));
@@ -261,7 +266,7 @@ class a_confined_worker : public testing::TestWithParam<uid_t> {
     EXPECT_TRUE(got.write_cache);
   }
 
-  std::string room_;
+  std::string room_, program_;
   file_descriptor replaced_;
   bool files_ = false, calls_ = false;
   attempts* got_ = nullptr;
