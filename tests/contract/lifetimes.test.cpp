@@ -271,9 +271,6 @@ TEST_P(lifetimes, a_device_closes_with_its_last_handle) {
   const auto h = gpu->alloc_host<float>(100, {.zeroed = true});
   ASSERT_OK(gpu->upload(x, counting(100)).get());
   ASSERT_TRUE(x.readable());
-  auto taken = gpu->download(x);
-  EXPECT_OK(taken.get());
-  EXPECT_FALSE(taken.valid()) << "an answer that was taken keeps no device open";
   const auto pid = gpu->statistics().worker_pid;
   auto stopped = gpu->stopped();
   auto events = gpu->watch();

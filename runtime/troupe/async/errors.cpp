@@ -20,8 +20,7 @@ error already_taken() {
 
 error empty_pending() {
   return error(reaction::caller_bug, "async",
-               "the pending is empty: its answer was taken before, or it was moved from or default-constructed; get or "
-               "await a pending once, and keep its result");
+               "the pending is empty (moved from or default-constructed): no answer will arrive");
 }
 
 error no_co_return() { return error(reaction::caller_bug, "task", "the task ended without co_return"); }

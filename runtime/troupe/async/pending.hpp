@@ -49,7 +49,7 @@ class pending {
   /// Returns true if taking the answer does not block.
   bool ready() const noexcept { return !state_ || state_->done(); }
 
-  /// Blocks until the answer arrives, and empties the pending. Fails with `caller_bug` if the answer was taken before.
+  /// Blocks until the answer arrives. Fails with `caller_bug` if the answer was taken before.
   result<T> get() { return *get_until(no_deadline); }
   /// Returns nullopt if the answer does not arrive in time; the pending is then unchanged. A timeout of zero only
   /// polls.
@@ -61,8 +61,7 @@ class pending {
   /// Waits until a deadline in nanoseconds of the monotonic clock: see `now_ns`.
   std::optional<result<T>> get_until(std::int64_t deadline_ns) {
     if (state_ && !state_->wait(deadline_ns)) return std::nullopt;
-    pending answered = std::move(*this);  // so that nothing keeps alive what the work needed, such as a device
-    return answered.take();
+    return take();
   }
   /// Waits until a deadline of `std::chrono::steady_clock`, which is the same clock.
   template <class TimePoint>

@@ -62,10 +62,8 @@ TEST(pending, blocks_in_get_until_another_thread_answers) {
     while (!q.state()->has_blocked_waiter()) std::this_thread::yield();
     p.set(5);
   });
-  const auto state = q.state();
   EXPECT_EQ(*q.get(), 5);
-  EXPECT_FALSE(state->has_blocked_waiter());
-  EXPECT_FALSE(q.valid()) << "it keeps nothing alive any more";
+  EXPECT_FALSE(q.state()->has_blocked_waiter());
 }
 
 TEST(pending, can_be_taken_after_get_for_has_timed_out) {
