@@ -19,7 +19,8 @@ inline char state_in(const std::string& folder) {
   return name_end == line.npos ? 'X' : line[name_end + 2];
 }
 
-/// Returns true if the process has ended. The library may not have reaped it yet: it does that on another thread.
+/// Returns true if the process has ended. Its parent may not have reaped it yet: the library does that on another
+/// thread.
 inline bool has_ended(int pid) {
   const char state = state_in("/proc/" + std::to_string(pid));
   return state == 'Z' || state == 'X';

@@ -46,14 +46,15 @@ int promotion_of(const kernel_signature& f, int depth) noexcept {
 
 // Returns true if elements that are copied through registers and the epilogue's reductions leave room for few sums with
 // the register allocation for sm_100 and newer GPUs.
-bool leaves_few_registers(const ampere_variant& c, const kernel_signature& f, const cuda::gpu_properties& gpu) {
+bool leaves_few_registers(const ampere_variant& c, const kernel_signature& f,
+                          const cuda::gpu_properties& gpu) noexcept {
   const auto reduces = [](const epilogue::node& n) { return n.what == epilogue::op::reduce; };
   return gpu.capability >= 100 && words_in_registers(c) > 0 &&
          std::count_if(f.nodes.begin(), f.nodes.end(), reduces) > 1;
 }
 
 // Returns the maximum number of words of a thread's sums; with more, the assembler reports spilled registers.
-int most_sums(const ampere_variant& c, const kernel_signature& f, const cuda::gpu_properties& gpu) {
+int most_sums(const ampere_variant& c, const kernel_signature& f, const cuda::gpu_properties& gpu) noexcept {
   const bool scaled = c.first.scales != dtype{} || c.second.scales != dtype{};
   if (!c.exact && is_float8(c.first.type) && is_float8(c.second.type))
     return scaled && (c.tile_m > 32 || c.tile_n > 64) ? 0 : 32;

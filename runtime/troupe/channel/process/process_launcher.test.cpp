@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <string>
+#include <tests/support/processes.hpp>
 #include <troupe/base/clock.hpp>
 #include <troupe/base/text/cat.hpp>
 #include <troupe/channel/process/process_launcher.hpp>
@@ -86,19 +87,8 @@ TEST_F(a_launcher, ends_with_its_process) {
   ASSERT_EQ(::read(ends[0], &pid, sizeof pid), static_cast<ssize_t>(sizeof pid));
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
   const std::int64_t deadline = soon();
-  // Returns false if the process is gone, or a zombie that the system's first process has yet to collect.
-  const auto runs = [pid] {
-    std::string state = "?";
-    if (FILE* const f = std::fopen(cat("/proc/", pid, "/stat").c_str(), "re"); f != nullptr) {
-      char c = '?';
-      (void)std::fscanf(f, "%*d %*s %c", &c);
-      std::fclose(f);
-      state = c;
-    }
-    return state != "?" && state != "Z" && state != "X";
-  };
-  while (runs() && now_ns() < deadline) ::usleep(1000);
-  EXPECT_FALSE(runs());
+  while (!whole::has_ended(pid) && now_ns() < deadline) ::usleep(1000);
+  EXPECT_TRUE(whole::has_ended(pid));
   ::close(ends[0]);
   ::close(ends[1]);
 }

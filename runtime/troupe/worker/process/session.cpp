@@ -48,6 +48,14 @@ error cannot_reserve(const error& why) {
   return error(std::move(d));
 }
 
+error cannot_start_threads(int code) {
+  error::details d = error::from_errno(reaction::retry_later, "worker", "starting the worker's threads", code).all();
+  d.text +=
+      "; a limit of memory (device_options::worker_memory_limit, ulimit -v) or of processes (ulimit -u) may leave no "
+      "room for them";
+  return error(std::move(d));
+}
+
 }  // namespace
 
 struct worker_session::state {
@@ -346,12 +354,7 @@ int worker_session::run() {
     state_->allocations.start();
     state_->listener = std::thread([this] { listen(); });
   } catch (const std::system_error& e) {
-    error::details why =
-        error::from_errno(reaction::retry_later, "worker", "starting the worker's threads", e.code().value()).all();
-    why.text +=
-        "; a limit of memory (device_options::worker_memory_limit, ulimit -v) or of processes (ulimit -u) may "
-        "leave no room for them";
-    send_failure(error(std::move(why)));
+    send_failure(cannot_start_threads(e.code().value()));
     if (home_ == home::process) ::_exit(1);
     end_helpers();
     return 1;
