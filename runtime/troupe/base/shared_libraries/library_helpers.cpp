@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/prctl.h>
 #include <unistd.h>
+
+#include <cstddef>
 #include <mutex>
+#include <new>
 #include <troupe/base/shared_libraries/library_helpers.hpp>
 #include <troupe/base/threads/helper_places.hpp>
 #include <troupe/base/threads/start_thread.hpp>
@@ -16,9 +19,11 @@ struct known_helpers {
   helper_places places;
 };
 
-// They belong to the process. Never destroyed, because threads may compute until it ends.
+// They belong to the process. Never destroyed, because threads may compute until it ends; not on the heap, because an
+// engine that has its own copy (built with sanitizers) would leak it when it is unloaded.
 known_helpers& helpers() {
-  static auto& all = *new known_helpers;
+  alignas(known_helpers) static std::byte memory[sizeof(known_helpers)];
+  static auto& all = *new (memory) known_helpers;
   return all;
 }
 

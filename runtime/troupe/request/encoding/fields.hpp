@@ -24,8 +24,8 @@
 
 /// States the name of a request and lists its fields, inside its struct; the only place that does.
 ///   TROUPE_REQUEST("blas.axpy", x, y, n, alpha, incx, incy)
-#define TROUPE_REQUEST(NAME, ...)                        \
-  static constexpr std::string_view request_name = NAME; \
+#define TROUPE_REQUEST(NAME, ...)                                         \
+  [[maybe_unused]] static constexpr std::string_view request_name = NAME; \
   TROUPE_FIELDS(__VA_ARGS__)
 
 namespace troupe {
