@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 
 namespace troupe::whole {
@@ -14,7 +13,8 @@ namespace troupe::whole {
 /// is none.
 inline char state_in(const std::string& folder) {
   std::ifstream stat(folder + "/stat");
-  const std::string line((std::istreambuf_iterator<char>(stat)), {});
+  std::string line;
+  std::getline(stat, line);  // fails, rather than throws, if the process ends meanwhile
   const std::size_t name_end = line.rfind(") ");
   return name_end == line.npos ? 'X' : line[name_end + 2];
 }

@@ -65,7 +65,9 @@ void lifecycle::report(device_supervisor::event e) {
 void lifecycle::report_now(device_supervisor::event e) {
   if (lost_) return;
   for (const device_supervisor::action& a : supervisor_.on(std::move(e), board_.loop.now())) {
-    board_.events.set_state(a.state);  // first, because carrying out the action may answer callers
+    // Before the state, so that no request is accepted from a caller who has seen that the device closes.
+    if (a.kind == device_supervisor::action_kind::refuse_new) board_.admission.refuse(*a.why);
+    board_.events.set_state(a.state);  // before the rest, because carrying out the action may answer callers
     carry_out(a);
   }
   board_.events.set_state(supervisor_.state());
@@ -98,7 +100,7 @@ void lifecycle::carry_out(const device_supervisor::action& a) {
     case forget_worker:
       return workers_.forget(a.worker);
     case refuse_new:
-      return refuse_requests(a);
+      return announce_refusal(a);
     case cancel_queued:
       return completion_.cancel_if([](const ledger_entry&) { return true; },
                                    {"the device was closed before this request started", reaction::stopped});
@@ -148,8 +150,7 @@ void lifecycle::accept_requests() {
   board_.admission.accept();
 }
 
-void lifecycle::refuse_requests(const device_supervisor::action& a) {
-  board_.admission.refuse(*a.why);
+void lifecycle::announce_refusal(const device_supervisor::action& a) {
   if (a.state == device_state::closing) board_.events.emit(event_kind::closing);
   completion_.drive();           // answers calls of room()
   board_.to_reactor.wake_all();  // wakes threads that are blocked until there is room

@@ -53,7 +53,7 @@ class lifecycle final : public supervision, public worker_listener, public contr
   void launch(worker_id id);
   void serve(worker_id id);
   void accept_requests();
-  void refuse_requests(const device_supervisor::action& a);
+  void announce_refusal(const device_supervisor::action& a);
   void await_drained();
   void announce_stop(const device_supervisor::action& a);
   void check_closed(worker_id id);
