@@ -217,7 +217,7 @@ TEST_F(measures_of_a_gpu, compare_a_known_product_with_that_of_blas) {
 
 #ifdef TROUPE_TEST_MATMUL
 TEST_F(measures_of_a_gpu, report_a_wrong_element_of_a_product) {
-  for (const measure* m : {&gpu_matmul_small, &gpu_matmul_models}) {
+  for (const measure* m : {&gpu_matmul_small, &gpu_matmul_models, &dnn_linear}) {
     ::unsetenv("RAW_STAND_IN");
     EXPECT_EQ(m->run(quick).objection, "") << m->name;
     ::setenv("RAW_STAND_IN", "wrong", 1);

@@ -16,6 +16,8 @@ class product_pair {
   in_any a(int which) const { return a_.matrix(which); }
   in_any b(int which) const { return b_.transposed(which); }
   out_any d(int which) const { return d_.matrix<out_any>(which); }
+  /// Returns the row that the raw side adds, if its epilogue has a bias.
+  in_any bias() const { return third_.matrix(0); }
   /// Returns the epilogue that the raw side computes.
   epilogue::expression epilogue(int which) const;
   double operations() const noexcept { return 2. * problem.m * problem.rows_of_b() * problem.k; }

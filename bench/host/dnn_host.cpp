@@ -57,7 +57,8 @@ class onednn_graph {
   std::span<std::byte> memory(std::size_t i) const noexcept { return graph_.memory(i); }
   void run() {
     std::byte* const at = workspace_.data() + (64 - reinterpret_cast<std::uintptr_t>(workspace_.data()) % 64) % 64;
-    vendor_kernels_[0]->enqueue(addresses_, at, call{}).value();
+    call none{};
+    vendor_kernels_[0]->enqueue(addresses_, at, none).value();
   }
 
  private:

@@ -15,8 +15,10 @@
 #include <troupe/dnn/cudnn/kernel_maker.hpp>
 #include <troupe/dnn/dnn.hpp>
 #include <troupe/dnn/generated/kernel_compiler.hpp>
+#include <troupe/dnn/products/kernel_maker.hpp>
 #include <troupe/dnn/steps/plan_cache.hpp>
 #include <troupe/dnn/steps/planner.hpp>
+#include <troupe/dnn/steps/precision.hpp>
 #include <troupe/worker/engine.hpp>
 
 namespace troupe::dnn {
@@ -49,12 +51,13 @@ class cuda_dnn {
     auto cudnn = cudnn::kernel_maker::open(context, gpu);
     auto compiler = generated::kernel_compiler::open(context, gpu);
     return std::unique_ptr<cuda_dnn>(new cuda_dnn(std::move(lane_workspaces), std::move(kernels), gpu.multiprocessors,
-                                                  std::move(cudnn), std::move(compiler)));
+                                                  std::move(cudnn), std::move(compiler), context));
   }
   const char* version() const noexcept { return cudnn_ ? (*cudnn_)->version().c_str() : "kernels of Troupe"; }
   std::string notes() const {
     std::string out = cat("plans: ", plans_.count().plans);
     if (!cudnn_) out += cat("\nslow: convolutions, because ", cudnn_.error().text());
+    if (const std::string why = products_.why_none(); !why.empty()) out += cat("\nslow: products, because ", why);
     out += compiler_ ? cat("\n", (*compiler_)->notes())
                      : cat("\nslow: functions of elements, because ", compiler_.error().text());
     return out;
@@ -62,7 +65,7 @@ class cuda_dnn {
 
   result<void> run(const computation& r, call& c) {
     const encoded_graph& g = r.graph.encoded();
-    const auto plan = TROUPE_TRY(find_plan(r, computation::request_name));
+    const auto plan = TROUPE_TRY(find_plan(r, computation::request_name, c));
     std::optional<cuda::scratch> workspace;
     if (plan->bytes != 0) {
       cuda::kept_scratch* const of_lane = TROUPE_TRY(lane_workspaces_.of(c));
@@ -86,8 +89,8 @@ class cuda_dnn {
     return {};
   }
 
-  result<std::uint64_t> run(const prepare& r, call&) {
-    const auto plan = TROUPE_TRY(find_plan(r.request, prepare::request_name));
+  result<std::uint64_t> run(const prepare& r, call& c) {
+    const auto plan = TROUPE_TRY(find_plan(r.request, prepare::request_name, c));
     if (plan->generated != nullptr) (*compiler_)->wait_for(*plan->generated);
     return plan->bytes;
   }
@@ -97,42 +100,52 @@ class cuda_dnn {
   using optional_maker = result<std::unique_ptr<cudnn::kernel_maker>>;
   using optional_compiler = result<std::unique_ptr<generated::kernel_compiler>>;
   cuda_dnn(cuda::per_lane<cuda::kept_scratch> lane_workspaces, cuda::kernel_set kernels, int multiprocessors,
-           optional_maker cudnn, optional_compiler compiler)
+           optional_maker cudnn, optional_compiler compiler, const engine_context& context)
       : lane_workspaces_(std::move(lane_workspaces)),
         built_in_kernels_(std::move(kernels)),
         most_blocks_(blocks_of_a_multiprocessor * static_cast<std::int64_t>(multiprocessors)),
         cudnn_(std::move(cudnn)),
+        products_(context),
         compiler_(std::move(compiler)) {}
 
-  result<std::shared_ptr<plan_with_generated_kernels>> find_plan(const computation& r, std::string_view name) {
-    if (!cudnn_)
-      return plans_.find_or_make(r, name, [&](const graph_kind& kind) -> result<plan_with_generated_kernels> {
-        return with_generated_kernels(plan_without_cudnn(kind), kind.graph());
-      });
-    // A plan is outdated if cuDNN failed temporarily when it was made, and the time of the next attempt has come.
+  // A plan is outdated if cuDNN failed temporarily when it was made, and the time of the next attempt has come.
+  result<std::shared_ptr<plan_with_generated_kernels>> find_plan(const computation& r, std::string_view name,
+                                                                 const call& c) {
     return plans_.find_or_make(
         r, name,
         [&](const graph_kind& kind, const plan_with_generated_kernels* before) -> result<plan_with_generated_kernels> {
-          return plan_with_cudnn(kind, before == nullptr ? 1 : before->attempts + 1);
+          return make_plan(kind, before == nullptr ? 1 : before->attempts + 1, c);
         },
         [](const plan_with_generated_kernels& p) { return p.next_attempt <= steady_clock::now(); });
   }
-  plan_with_generated_kernels plan_with_cudnn(const graph_kind& kind, int attempts) {
-    graph_analysis analysis = analysis_of(kind.graph());
-    auto made = (*cudnn_)->make_kernels(analysis, kind.options());
-    cuda_plan plan = make_cuda_plan(std::move(made.vendor_kernels), analysis);
-    // A plan that needs too much workspace with cuDNN may fit without it.
-    plan_with_generated_kernels out = with_generated_kernels(
-        plan.bytes > kind.options().workspace ? plan_without_cudnn(kind) : std::move(plan), kind.graph());
+  plan_with_generated_kernels make_plan(const graph_kind& kind, int attempts, const call& c) {
+    bool is_final = true;
+    plan_with_generated_kernels out = with_generated_kernels(plan_that_fits(kind, is_final, c), kind.graph());
     out.attempts = attempts;
-    if (!made.is_final) out.next_attempt = next_attempt_after(attempts);
+    if (!is_final) out.next_attempt = next_attempt_after(attempts);
     return out;
   }
-  static cuda_plan plan_without_cudnn(const graph_kind& kind) {
-    cuda_plan out = make_cuda_plan({}, analysis_of(kind.graph()));
-    if (out.bytes <= kind.options().workspace) return out;
+  // Returns the fastest plan that needs no more workspace than allowed; if all need more, the one that needs least.
+  cuda_plan plan_that_fits(const graph_kind& kind, bool& is_final, const call& c) {
+    const encoded_graph& g = kind.graph();
+    const computation_options& o = kind.options();
+    const dtype compute_type = needs_double(g) ? dtype::f64 : dtype::f32;
+    for (const bool with_cudnn : {true, false}) {
+      if (with_cudnn && !cudnn_) continue;
+      graph_analysis analysis = analysis_of(g);
+      std::vector<std::unique_ptr<vendor_kernel>> kernels;
+      if (with_cudnn) {
+        auto made = (*cudnn_)->make_kernels(analysis, o);
+        kernels = std::move(made.vendor_kernels), is_final = made.is_final;
+      }
+      for (auto& k : products_.make_kernels(analysis, o, compute_type, c)) kernels.push_back(std::move(k));
+      cuda_plan plan = make_cuda_plan(std::move(kernels), analysis);
+      if (place_vendor_kernels(plan, o.workspace, c)) return plan;
+    }
+    cuda_plan out = make_cuda_plan({}, analysis_of(g));
+    if (out.bytes <= o.workspace) return out;
     cuda_plan plain;
-    static_cast<step_list&>(plain) = steps_of(kind.graph(), limits_of_kernels);
+    static_cast<step_list&>(plain) = steps_of(g, limits_of_kernels);
     return plain;
   }
   plan_with_generated_kernels with_generated_kernels(cuda_plan of, const encoded_graph& g) {
@@ -152,7 +165,7 @@ class cuda_dnn {
     return enqueue_generated((*kernels)[which], s.kernels[which], k, on);
   }
   static result<void> enqueue_fused_step(const fused_step& s, const cuda_plan& plan, const launch_context& on,
-                                         const call& c) {
+                                         call& c) {
     const vendor_kernel* const kernel = plan.vendor_kernel_of(s);
     if (kernel == nullptr) return enqueue_stored_type(plan.stored_type_step_of(s), on);
     thread_local std::vector<void*> addresses;  // reused, so that requests do not allocate
@@ -167,6 +180,7 @@ class cuda_dnn {
   cuda::kernel_set built_in_kernels_;
   std::int64_t most_blocks_;
   optional_maker cudnn_;
+  products::kernel_maker products_;
   optional_compiler compiler_;
   plan_cache<plan_with_generated_kernels> plans_{"the CUDA engine", memory_alignment};
 };

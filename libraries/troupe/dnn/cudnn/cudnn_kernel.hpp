@@ -24,7 +24,7 @@ class cudnn_kernel final : public vendor_kernel {
   const cudnn_plan& plan() const noexcept { return plan_; }
 
   bool reads_early() const noexcept override { return reads_early_; }
-  result<void> enqueue(std::span<void* const> addresses, void* workspace, const call& c) const override {
+  result<void> enqueue(std::span<void* const> addresses, void* workspace, call& c) const override {
     return handles_.with_handle(c, [&](cudnnHandle_t h) {
       const descriptor& d = packs_of_lanes_[c.lane].find(pack_, plan_, addresses, workspace);
       return d.status() != CUDNN_STATUS_SUCCESS ? d.status() : calls().execute(h, plan_.plan.get(), d.get());

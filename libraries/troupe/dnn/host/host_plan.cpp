@@ -13,7 +13,7 @@ namespace troupe::dnn::host {
 namespace {
 
 result<void> compute_fused_step(const fused_step& s, const vendor_kernel& kernel, const execution_context& on,
-                                const call& c) {
+                                call& c) {
   std::vector<void*> addresses;
   addresses.reserve(s.inputs.size() + s.outputs.size());
   for (const location& l : s.inputs) addresses.push_back(on.at(l));
@@ -52,8 +52,7 @@ result<host_plan> make_host_plan(const encoded_graph& g, onednn::kernel_maker* o
   return host_plan{steps_of(g), {}};
 }
 
-result<void> run(const host_plan& plan, const encoded_graph& g, std::byte* workspace, thread_team& team,
-                 const call& c) {
+result<void> run(const host_plan& plan, const encoded_graph& g, std::byte* workspace, thread_team& team, call& c) {
   const execution_context on{g, workspace, plan.buffers, team};
   const bool is_float = plan.compute_type == dtype::f32;
   for (const auto& step : plan.steps) {

@@ -18,6 +18,6 @@ struct host_plan : step_list {
 /// Plans a graph. Uses oneDNN unless `onednn` is null or the plan with oneDNN needs more than `workspace` bytes.
 result<host_plan> make_host_plan(const encoded_graph& g, onednn::kernel_maker* onednn, std::uint64_t workspace);
 /// Runs a plan on the memory of `g`, a graph with the structure that was planned. `workspace` must be a multiple of 64.
-result<void> run(const host_plan& plan, const encoded_graph& g, std::byte* workspace, thread_team& team, const call& c);
+result<void> run(const host_plan& plan, const encoded_graph& g, std::byte* workspace, thread_team& team, call& c);
 
 }  // namespace troupe::dnn::host

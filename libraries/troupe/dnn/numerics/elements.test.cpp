@@ -240,17 +240,6 @@ TEST_F(dnn_elements, shape_operations_match_the_definition) {
     }
 }
 
-TEST_F(dnn_elements, products_of_matrices_match_the_definition) {
-  for (const dtype t : {dtype::f32, dtype::f64, dtype::f16, dtype::bf16, dtype::i8})
-    for (int i = 0; i < 10 && !HasFailure(); ++i) {
-      const std::int64_t m = random.between(1, 40), n = random.between(1, 40), k = random.between(1, 60),
-                         batch = random.between(1, 3);
-      const value a = given(t, {random.one_of<std::int64_t>({1, batch}), 2, m, k}),
-                  b = given(t, {batch, random.one_of<std::int64_t>({1, 2}), k, n});
-      expect_as_defined({product(a, b)}, t == dtype::i8 ? dtype::i32 : dtype::f32, 3e-5);
-    }
-}
-
 // A graph is a chain of up to 10 operations on images.
 TEST_F(dnn_elements, random_graphs_match_the_definition) {
   for (int i = 0; i < 60 && !HasFailure(); ++i) {

@@ -23,7 +23,7 @@ class onednn_kernel final : public vendor_kernel {
  public:
   onednn_kernel(convolution_match m, dnnl_engine_t on, int threads)
       : vendor_kernel(std::move(m.match)), primitives_(std::move(m.primitives)), on_(on), threads_(threads) {}
-  result<void> enqueue(std::span<void* const> addresses, void* workspace, const call&) const override {
+  result<void> enqueue(std::span<void* const> addresses, void* workspace, call&) const override {
     // Primitives are made for a number of threads, and OpenMP stores that number for each calling thread.
     const threads in_use(threads_);
     dnnl_stream_t made = nullptr;

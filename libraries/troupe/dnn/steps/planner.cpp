@@ -87,7 +87,7 @@ class planner {
   location location_of(std::uint16_t t);
   location copy_with_layout(std::uint16_t t, const tensor_shape& s, dtype type);
   location dense_values(std::uint16_t t);
-  location dense_integers(std::uint16_t t);
+  location dense_as_stored(std::uint16_t t);
   void add_view(const encoded_node& n);
   void add_concatenation(const encoded_node& n);
   void add_operator_step(const encoded_node& n);
@@ -409,17 +409,17 @@ location planner::dense_values(std::uint16_t t) {
   return fits ? l : copy_with_layout(t, l.shape, out_.compute_type);
 }
 
-// Returns the i32 elements of a tensor in memory as a dense tensor.
-location planner::dense_integers(std::uint16_t t) {
-  const location& l = *tensors_[t].stored;
+// Returns the elements of a tensor as a dense tensor of the type in which they are stored: for i32 in memory, i32.
+location planner::dense_as_stored(std::uint16_t t) {
+  const location l = location_of(t);
   if (is_dense(l.shape)) return l;
   tensor_shape shape = l.shape;
   shape.strides = dense_strides(shape);
-  return copy_with_layout(t, shape, dtype::i32);
+  return copy_with_layout(t, shape, l.type);
 }
 
 void planner::add_view(const encoded_node& n) {
-  location l = n.what == op::reshape ? dense_values(n.inputs[0]) : location_of(n.inputs[0]);
+  location l = n.what == op::reshape ? dense_as_stored(n.inputs[0]) : location_of(n.inputs[0]);
   const tensor_shape before = l.shape;
   l.shape = tensor(n.outputs[0]).shape;
   if (n.what == op::reshape) l.shape.strides = dense_strides(l.shape);
@@ -450,7 +450,7 @@ void planner::add_concatenation(const encoded_node& n) {
 void planner::add_operator_step(const encoded_node& n) {
   operator_step s{.what = n.what, .attributes = n.attributes, .inputs = {}, .outputs = {}, .workspace = {}};
   for (std::size_t k = 0; k < n.input_count; ++k)
-    s.inputs.push_back(k < n.count_value_inputs() ? dense_values(n.inputs[k]) : dense_integers(n.inputs[k]));
+    s.inputs.push_back(k < n.count_value_inputs() ? dense_values(n.inputs[k]) : dense_as_stored(n.inputs[k]));
   for (std::size_t k = 0; k < n.output_count; ++k)
     s.outputs.push_back(*(tensors_[n.outputs[k]].stored = result_location(n.outputs[k])));
   const std::int64_t engine_elements = limits_.workspace != nullptr ? limits_.workspace(s) : 0;
@@ -466,6 +466,7 @@ void planner::add_operator_step(const encoded_node& n) {
 // Returns a tensor as a match needs it: where it is, or a copy.
 location planner::input_of_match(const fusion_match::tensor& as) {
   const location l = location_of(as.number);
+  if (as.accepts != nullptr && l.type == as.type && as.accepts(l.shape)) return l;
   const bool aligned = !as.copied && static_cast<std::uint64_t>(l.offset) * bytes_of(l.type) % 16 == 0;
   if (l.type == as.type && aligned && same_layout(l.shape, as.shape)) return l;
   return copy_with_layout(as.number, as.shape, as.type);

@@ -68,6 +68,8 @@ class random_matches {
     pieces_.push_back(nodes);
   }
 
+  static bool ends_contiguously(const tensor_shape& s) { return s.strides[s.rank - 1] == 1; }
+
   // Returns the shape with contiguous strides, with the axes in a random order.
   tensor_shape with_random_layout(tensor_shape s) {
     std::vector<std::size_t> order(s.rank);
@@ -102,7 +104,10 @@ class random_matches {
           match.outputs.push_back(needed(t));
       }
     }
-    for (const std::uint16_t t : read) match.inputs.push_back(needed(t));
+    for (const std::uint16_t t : read) {
+      match.inputs.push_back(needed(t));
+      if (random_.between(0, 1) == 0) match.inputs.back().accepts = ends_contiguously;
+    }
     match.workspace = static_cast<std::uint64_t>(random_.between(0, 300));
     std::size_t begin = 0;
     for (const fusion_match::tensor& t : match.inputs)

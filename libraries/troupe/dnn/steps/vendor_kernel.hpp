@@ -4,6 +4,7 @@
 
 #include <span>
 #include <troupe/dnn/steps/fusion_match.hpp>
+#include <troupe/dnn/steps/steps.hpp>
 #include <troupe/worker/engine.hpp>
 #include <utility>
 
@@ -20,9 +21,12 @@ class vendor_kernel {
   const fusion_match& match() const noexcept { return match_; }
   /// Returns true if the kernel may read its inputs before the previous kernel in the stream has ended.
   virtual bool reads_early() const noexcept { return false; }
+  /// Called when the graph has been planned, before the first `enqueue`, with the locations of the operands. Returns
+  /// the bytes of workspace that the kernel takes for itself, of at most `workspace` bytes.
+  virtual result<std::uint64_t> place(const fused_step&, std::uint64_t /*workspace*/, const call&) { return 0; }
   /// Enqueues the computation in the call's stream; on the host, computes it. `addresses` has the addresses of the
   /// inputs, then of the outputs.
-  virtual result<void> enqueue(std::span<void* const> addresses, void* workspace, const call& c) const = 0;
+  virtual result<void> enqueue(std::span<void* const> addresses, void* workspace, call& c) const = 0;
 
  private:
   const fusion_match match_;

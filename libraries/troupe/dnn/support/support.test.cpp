@@ -18,6 +18,7 @@
 #include <troupe/dnn/graph/producer.hpp>
 #include <troupe/dnn/host/host_plan.hpp>
 #include <troupe/dnn/onednn/kernel_maker.hpp>
+#include <troupe/dnn/products/product_match.hpp>
 #include <troupe/dnn/support/cases.hpp>
 
 namespace troupe::dnn::support {
@@ -117,11 +118,20 @@ std::string with_cudnn(const node_query& query) {
   return out + ", else ";
 }
 
+// Returns the type in which matmul's engine may compute the node, as "matmul as stored, else "; "" if it does not.
+std::string with_matmul(const node_query& query, dtype compute) {
+  const graph_analysis analysis = analysis_of(query.graph);
+  for (std::size_t i = 0; i < query.graph.nodes().size(); ++i)
+    for (const products::product_match& m : products::product_matches(analysis, i, compute))
+      return in_type("matmul", m.match.inputs[0].type, query.type) + ", else ";
+  return "";
+}
+
 std::string on_cuda(const node_query& query) {
   const cuda_plan all = make_cuda_plan({}, analysis_of(query.graph));
   const planned_node planned(all, query,
                              [&](const fused_step& s) { return all.stored_type_step_of(s).what == query.what; });
-  const std::string vendor = with_cudnn(query);
+  const std::string vendor = query.what == op::product ? with_matmul(query, all.compute_type) : with_cudnn(query);
   if (planned.is_view) return vendor + "view";
   if (planned.own != nullptr) return vendor + in_type("plain", all.compute_type, query.type);
   if (planned.fused != nullptr) {

@@ -1,24 +1,12 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <troupe/base/text/damaged.hpp>
 #include <troupe/graph/engine/operations.hpp>
 #include <troupe/graph/internal/tree.hpp>
+#include <troupe/worker/neighbour.hpp>
 
 namespace troupe::graph {
 namespace {
-
-error error_from(troupe_engine_failure& f) {
-  f.domain[sizeof f.domain - 1] = f.text[sizeof f.text - 1] = '\0';
-  const auto how = static_cast<reaction>(std::min(f.reaction, static_cast<std::uint8_t>(reaction::fatal)));
-  return error(error::details{.reaction = how, .domain = f.domain, .code = f.code, .text = f.text});
-}
-
-troupe_engine_failure no_failure() {
-  troupe_engine_failure f{};
-  f.reaction = static_cast<std::uint8_t>(reaction::fatal);
-  return f;
-}
 
 result<void> check_operation(const recipe_node& node, const troupe_engine_operation& op, bool on_gpu) {
   const auto refusal = [](const std::string& text) { return error(reaction::unsupported, "graph", text); };
@@ -47,8 +35,9 @@ result<operation_list> find_operations(const recipe_view& recipe, const troupe_e
   for (std::size_t i = 0; i < out.size(); ++i) {
     const recipe_node& node = recipe.nodes()[i];
     if (node.kind != node_kind::request) continue;
-    troupe_engine_failure f = no_failure();
-    if (!among.find(among.set, node.library, node.opcode, &out[i], &f)) return of_node(recipe, node, error_from(f));
+    const auto found = find_operation(among, node.library, node.opcode);
+    if (!found) return of_node(recipe, node, found.error());
+    out[i] = *found;
     if (auto fine = check_operation(node, *out[i].operation, on_gpu); !fine) return of_node(recipe, node, fine.error());
   }
   return out;
@@ -56,14 +45,8 @@ result<operation_list> find_operations(const recipe_view& recipe, const troupe_e
 
 result<void> run_node(const recipe_view& recipe, const recipe_node& node, const troupe_found_operation& what, call& c,
                       void* reply, const troupe_engine_recording* recording) {
-  troupe_engine_call inner = c;
-  inner.reply = reply;
-  inner.recording = recording;
-  troupe_engine_failure f = no_failure();
-  if (what.operation->run(what.engine, recipe.payload(node), &inner, &f)) [[likely]]
-    return {};
-  if (f.restart_library != 0) c.restart_library(f.whose != 0 ? f.whose - 1 : what.library);
-  return of_node(recipe, node, error_from(f));
+  const auto done = run_operation(what, recipe.payload(node), reply, recording, c);
+  return done ? done : of_node(recipe, node, done.error());
 }
 
 }  // namespace troupe::graph
