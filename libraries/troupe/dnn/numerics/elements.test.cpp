@@ -121,6 +121,17 @@ TEST_F(dnn_elements, reductions_of_all_kinds_match_the_definition) {
       }
 }
 
+// A GPU divides sets of so many elements into parts.
+TEST_F(dnn_elements, reductions_of_few_large_sets_match_the_definition) {
+  for (auto kind = reduction_kind::sum; is_known(kind); kind = static_cast<reduction_kind>(static_cast<int>(kind) + 1))
+    for (const auto& [e, over] : {std::pair<extents, std::vector<std::size_t>>{{2, 20'011}, {1}},
+                                  {{3, 90, 161}, {0, 2}},
+                                  {{31, 7, 50}, {0, 1, 2}}}) {
+      const value x = given(dtype::f32, e);
+      expect_as_defined({reduce(kind == reduction_kind::product ? 1.0 + 1e-3 * x : x, kind, over)}, dtype::f32, 1e-4);
+    }
+}
+
 TEST_F(dnn_elements, softmax_and_its_gradient_match_the_definition) {
   for (const dtype t : types)
     for (int i = 0; i < 6 && !HasFailure(); ++i) {

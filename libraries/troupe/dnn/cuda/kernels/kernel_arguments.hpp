@@ -58,7 +58,9 @@ struct reduction_arguments {
   sets all;
   const void* x;
   void* y;
-  std::int64_t kind;  ///< reduction_kind
+  std::int64_t kind;   ///< reduction_kind
+  std::int64_t parts;  ///< number of parts of each set; if it is not 1, `partial` has the results of all parts
+  double* partial;
 };
 struct softmax_arguments {
   sets all;

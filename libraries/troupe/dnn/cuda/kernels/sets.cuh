@@ -19,8 +19,10 @@ struct offsets {
 };
 __device__ inline offsets offsets_of(const kernel_arguments::set_axes& all, i64 n) {
   offsets out;
-  for (i64 i = all.rank; i-- > 0; n /= all.extents[i]) {
-    const i64 at = n % all.extents[i];
+  for (i64 i = all.rank; i-- > 0;) {
+    // Sets of one axis, which are frequent, need no division.
+    const i64 at = i == 0 ? n : n % all.extents[i];
+    if (i != 0) n /= all.extents[i];
     out.x += at * all.x[i], out.scale += at * all.scale[i], out.statistics += at * all.statistics[i];
   }
   return out;
@@ -51,10 +53,22 @@ __device__ void for_each_set(const kernel_arguments::sets& all, const F& f) {
   for (i64 s = blockIdx.x; s < all.outside.count; s += gridDim.x) f(s, offsets_of(all.outside, s));
 }
 
-template <class N>
-__device__ void reduce(const kernel_arguments::reduction_arguments& r) {
-  const auto kind = static_cast<reduction_kind>(r.kind);
-  const auto combine = [kind](double a, double b) {
+/// The steps of a reduction: combine `prepared` elements from `start` on, then compute `finished`.
+struct reducer {
+  reduction_kind kind;
+
+  __device__ double start() const {
+    constexpr double infinite = std::numeric_limits<double>::infinity();
+    return kind == reduction_kind::maximum   ? -infinite
+           : kind == reduction_kind::minimum ? infinite
+           : kind == reduction_kind::product ? 1.0
+                                             : 0.0;
+  }
+  __device__ double prepared(double v) const {
+    if (kind == reduction_kind::absolute_maximum || kind == reduction_kind::norm1) return fabs(v);
+    return kind == reduction_kind::norm2 ? v * v : v;
+  }
+  __device__ double operator()(double a, double b) const {
     switch (kind) {
       case reduction_kind::maximum:
       case reduction_kind::absolute_maximum:
@@ -66,26 +80,42 @@ __device__ void reduce(const kernel_arguments::reduction_arguments& r) {
       default:
         return a + b;
     }
-  };
-  const double infinite = std::numeric_limits<double>::infinity();
-  const double start = kind == reduction_kind::maximum   ? -infinite
-                       : kind == reduction_kind::minimum ? infinite
-                       : kind == reduction_kind::product ? 1.0
-                                                         : 0.0;
-  for_each_set(r.all, [&](i64 s, const offsets& at) {
-    const N* const x = static_cast<const N*>(r.x) + at.x;
-    double mine = start;
-    for (i64 i = threadIdx.x; i < r.all.inside.count; i += set_threads) {
-      double v = static_cast<double>(x[offsets_of(r.all.inside, i).x]);
-      if (kind == reduction_kind::absolute_maximum || kind == reduction_kind::norm1) v = fabs(v);
-      if (kind == reduction_kind::norm2) v *= v;
-      mine = combine(mine, v);
-    }
-    double v = combine_threads(mine, combine);
-    if (kind == reduction_kind::mean) v /= static_cast<double>(r.all.inside.count);
-    if (kind == reduction_kind::norm2) v = sqrt(v);
-    if (threadIdx.x == 0) static_cast<N*>(r.y)[s] = static_cast<N>(v);
-  });
+  }
+  __device__ double finished(double v, i64 count) const {
+    if (kind == reduction_kind::mean) return v / static_cast<double>(count);
+    return kind == reduction_kind::norm2 ? sqrt(v) : v;
+  }
+};
+
+/// Reduces each set, or, if sets have several parts, each part of a set.
+template <class N>
+__device__ void reduce(const kernel_arguments::reduction_arguments& r) {
+  const reducer combine{static_cast<reduction_kind>(r.kind)};
+  const i64 count = r.all.inside.count;
+  for (i64 b = blockIdx.x; b < r.all.outside.count * r.parts; b += gridDim.x) {
+    const i64 s = b / r.parts, part = b % r.parts, end = count * (part + 1) / r.parts;
+    const N* const x = static_cast<const N*>(r.x) + offsets_of(r.all.outside, s).x;
+    double mine = combine.start();
+    for (i64 i = count * part / r.parts + threadIdx.x; i < end; i += set_threads)
+      mine = combine(mine, combine.prepared(static_cast<double>(x[offsets_of(r.all.inside, i).x])));
+    const double v = combine_threads(mine, combine);
+    if (threadIdx.x != 0) continue;
+    if (r.parts == 1)
+      static_cast<N*>(r.y)[s] = static_cast<N>(combine.finished(v, count));
+    else
+      r.partial[b] = v;
+  }
+}
+/// Combines the parts of each set.
+template <class N>
+__device__ void reduce_parts(const kernel_arguments::reduction_arguments& r) {
+  const reducer combine{static_cast<reduction_kind>(r.kind)};
+  for (i64 s = blockIdx.x; s < r.all.outside.count; s += gridDim.x) {
+    double mine = combine.start();
+    for (i64 i = threadIdx.x; i < r.parts; i += set_threads) mine = combine(mine, r.partial[s * r.parts + i]);
+    const double v = combine_threads(mine, combine);
+    if (threadIdx.x == 0) static_cast<N*>(r.y)[s] = static_cast<N>(combine.finished(v, r.all.inside.count));
+  }
 }
 
 template <class N>
@@ -198,6 +228,7 @@ __device__ void scale_gradient(const kernel_arguments::normalization_gradient_ar
 }
 
 KERNELS(reduce, reduction_arguments, reduce)
+KERNELS(reduce_parts, reduction_arguments, reduce_parts)
 KERNELS(softmax, softmax_arguments, softmax)
 KERNELS(softmax_gradient, softmax_arguments, softmax_gradient)
 KERNELS(normalize, normalization_arguments, normalize)

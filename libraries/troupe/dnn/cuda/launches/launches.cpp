@@ -7,6 +7,7 @@
 #include <troupe/dnn/cuda/launches/enqueue_functions.hpp>
 #include <troupe/dnn/cuda/launches/launch_templates.hpp>
 #include <troupe/dnn/cuda/launches/launches.hpp>
+#include <troupe/dnn/cuda/launches/reductions.hpp>
 
 namespace troupe::dnn {
 namespace {
@@ -32,8 +33,14 @@ kernel_arguments::sets sets_of(const tensor_shape& x, std::int64_t inside, const
                         statistics != nullptr ? broadcast_strides(*statistics, x.rank, x.extents) : axis_values{};
   for (std::size_t i = 0; i < x.rank; ++i) {
     kernel_arguments::set_axes& to = (inside >> i & 1) != 0 ? out.inside : out.outside;
-    const auto k = static_cast<std::size_t>(to.rank++);
-    to.extents[k] = x.extents[i], to.count *= x.extents[i];
+    const std::int64_t extent = x.extents[i];
+    to.count *= extent;
+    // An axis that continues the one before it becomes a part of it.
+    const auto last = static_cast<std::size_t>(to.rank) - 1;
+    const bool continues = to.rank != 0 && to.x[last] == extent * of_x[i] && to.scale[last] == extent * of_scale[i] &&
+                           to.statistics[last] == extent * of_statistics[i];
+    const auto k = continues ? last : static_cast<std::size_t>(to.rank++);
+    to.extents[k] = continues ? to.extents[k] * extent : extent;
     to.x[k] = of_x[i], to.scale[k] = of_scale[i], to.statistics[k] = of_statistics[i];
   }
   return out;
@@ -43,7 +50,8 @@ const elementwise_limits limits_of_kernels{.operations = kernel_arguments::most_
                                            .operands = kernel_arguments::most_operands,
                                            .sequences = kernel_arguments::most_sequences,
                                            .workspace = [](const operator_step& s) -> std::int64_t {
-                                             return s.what == op::attention ? attention_workspace_of(s) : 0;
+                                             if (s.what == op::attention) return attention_workspace_of(s);
+                                             return s.what == op::reduction ? reduction_workspace_of(s) : 0;
                                            }};
 
 result<void> enqueue_order_barrier(const launch_context& on) {
