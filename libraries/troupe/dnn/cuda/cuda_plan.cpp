@@ -28,13 +28,14 @@ cuda_plan make_cuda_plan(std::vector<std::unique_ptr<vendor_kernel>> vendor_kern
   return out;
 }
 
-bool place_vendor_kernels(cuda_plan& plan, std::uint64_t workspace, const call& c) {
+result<bool> place_vendor_kernels(cuda_plan& plan, std::uint64_t workspace, const call& c) {
   if (plan.bytes > workspace) return false;
   const std::uint64_t rest = workspace == any_workspace ? workspace : workspace - plan.bytes;
   for (const auto& step : plan.steps) {
     const auto* const s = std::get_if<fused_step>(&step);
     if (s == nullptr || s->match >= plan.vendor_kernels.size()) continue;
     const auto needed = plan.vendor_kernels[s->match]->place(*s, rest, c);
+    if (!needed && needed.error().reaction() != reaction::unsupported) return needed.error();
     if (!needed || *needed > rest) return false;
   }
   return true;

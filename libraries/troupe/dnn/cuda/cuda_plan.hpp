@@ -38,7 +38,7 @@ inline graph_analysis analysis_of(const encoded_graph& g) { return {g, aligned_m
 cuda_plan make_cuda_plan(std::vector<std::unique_ptr<vendor_kernel>> vendor_kernels, const graph_analysis& analysis);
 
 /// Tells the vendor kernels of a plan where their operands are. Returns false if the plan and its kernels need more
-/// than `workspace` bytes.
-bool place_vendor_kernels(cuda_plan& plan, std::uint64_t workspace, const call& c);
+/// than `workspace` bytes. Fails if that cannot be found out now.
+result<bool> place_vendor_kernels(cuda_plan& plan, std::uint64_t workspace, const call& c);
 
 }  // namespace troupe::dnn

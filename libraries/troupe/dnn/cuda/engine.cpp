@@ -29,7 +29,7 @@ using std::chrono::steady_clock;
 struct plan_with_generated_kernels : cuda_plan {
   generated::source generated_source = {};  // which generated kernel computes each step
   std::shared_ptr<const generated::generated_kernels> generated = {};
-  // After a temporary failure of cuDNN, the graph is planned again up to most_attempts times.
+  // After a temporary failure of a vendor's library, the graph is planned again up to most_attempts times.
   int attempts = 0;
   steady_clock::time_point next_attempt = steady_clock::time_point::max();
 };
@@ -108,7 +108,8 @@ class cuda_dnn {
         products_(context),
         compiler_(std::move(compiler)) {}
 
-  // A plan is outdated if cuDNN failed temporarily when it was made, and the time of the next attempt has come.
+  // A plan is outdated if a vendor's library failed temporarily when it was made, and the time of the next attempt has
+  // come.
   result<std::shared_ptr<plan_with_generated_kernels>> find_plan(const computation& r, std::string_view name,
                                                                  const call& c) {
     return plans_.find_or_make(
@@ -138,9 +139,13 @@ class cuda_dnn {
         auto made = (*cudnn_)->make_kernels(analysis, o);
         kernels = std::move(made.vendor_kernels), is_final = made.is_final;
       }
-      for (auto& k : products_.make_kernels(analysis, o, compute_type, c)) kernels.push_back(std::move(k));
+      auto of_products = products_.make_kernels(analysis, o, compute_type, c);
+      for (auto& k : of_products.vendor_kernels) kernels.push_back(std::move(k));
+      is_final = is_final && of_products.is_final;
       cuda_plan plan = make_cuda_plan(std::move(kernels), analysis);
-      if (place_vendor_kernels(plan, o.workspace, c)) return plan;
+      const auto fits = place_vendor_kernels(plan, o.workspace, c);
+      if (fits && *fits) return plan;
+      is_final = is_final && fits;
     }
     cuda_plan out = make_cuda_plan({}, analysis_of(g));
     if (out.bytes <= o.workspace) return out;

@@ -25,7 +25,12 @@ class dnn_products : public dnn_numerics {
     row.back() = whole.back();
     if (random.between(0, 3) == 0) x = x * 0.5;
     const auto any_type = [&] { return random.one_of({of_operands, dtype::f32}); };
-    switch (random.between(0, 3)) {
+    extents more = whole;
+    if (whole[whole.size() - 2] == 1) more[whole.size() - 2] = 3;  // broadcasts the product
+    switch (random.between(0, 4)) {
+      case 3:
+        x = x + given(any_type(), more);
+        break;
       case 0:
         x = x + given(any_type(), row);
         break;

@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
 #include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/dnn/products/kernel_maker.hpp>
@@ -74,61 +73,66 @@ std::string kernel_maker::why_none() const {
   return why_none_;
 }
 
-// Returns true if matmul's engine can be opened. Reports once that it cannot.
-bool kernel_maker::is_there() {
+// Reports a reason once, unless the next one is another.
+void kernel_maker::report(const error& why) {
   const std::scoped_lock guard(lock_);
-  if (context_.neighbours == nullptr) return false;
-  const auto found =
-      find_operation(*context_.neighbours, library_code(library_of<multiplication>()), opcode_of<multiplication>);
-  if (found) {
-    why_none_.clear();
-  } else if (why_none_.empty()) {
-    why_none_ = found.error().text();
-    remark(context_, cat("dnn: slow: our own kernels compute products of matrices, because ", why_none_));
-  }
-  return static_cast<bool>(found);
+  if (why_none_ == why.text()) return;
+  why_none_ = why.text();
+  remark(context_, cat("dnn: slow: our own kernels compute products of matrices, because ", why_none_));
 }
 
-std::vector<std::unique_ptr<vendor_kernel>> kernel_maker::make_kernels(graph_analysis& g, const computation_options& o,
-                                                                       dtype compute, const call& c) {
-  std::vector<std::unique_ptr<vendor_kernel>> out;
+kernel_maker::made_kernels kernel_maker::make_kernels(graph_analysis& g, const computation_options& o, dtype compute,
+                                                      const call& c) {
+  made_kernels out;
+  if (context_.neighbours == nullptr) return out;
   for (std::size_t i = 0; i < g.graph.nodes().size(); ++i) {
-    if (g.matched[i] || g.node(i).what != op::product || !is_there()) continue;
-    auto kernel = make_kernel(g, i, o, compute, c);
-    if (kernel == nullptr) continue;
-    g.add(kernel->match());
-    out.push_back(std::move(kernel));
+    if (g.matched[i] || g.node(i).what != op::product) continue;
+    auto made = make_kernel(g, i, o, compute, c);
+    if (!made) {
+      report(made.error());
+      if (made.error().reaction() != reaction::unsupported) out.is_final = false;
+    } else if (*made != nullptr) {
+      g.add((*made)->match());
+      out.vendor_kernels.push_back(std::move(*made));
+    }
   }
   return out;
 }
 
-std::unique_ptr<vendor_kernel> kernel_maker::make_kernel(const graph_analysis& g, std::size_t node,
-                                                         const computation_options& o, dtype compute, const call& c) {
+// Returns null if matmul has no products like this one. Fails if matmul's engine is missing, or cannot plan now.
+result<std::unique_ptr<vendor_kernel>> kernel_maker::make_kernel(const graph_analysis& g, std::size_t node,
+                                                                 const computation_options& o, dtype compute,
+                                                                 const call& c) {
+  const troupe_engine_neighbours& among = *context_.neighbours;
+  TROUPE_TRY(find_operation(among, library_code(library_of<multiplication>()), opcode_of<multiplication>));
   const matmul::product_options options = options_of(o);
-  const auto plan = [&](const product_match& m) -> std::optional<plan_info> {
+  // Returns nullopt if matmul does not compute the match, or not in one pass: a tail that matmul computes in a second
+  // pass is left to a generated kernel, which is faster.
+  const auto plan = [&](const product_match& m) -> result<std::optional<plan_info>> {
     std::vector<tensor_shape> inputs;
     for (const fusion_match::tensor& t : m.match.inputs)
       inputs.push_back(t.accepts != nullptr ? expected_shape(g, t.number) : t.shape);
-    // A tail that matmul computes in a second pass is left to a generated kernel, which is faster.
     matmul::product_options asked = options;
     if (m.match.nodes.size() > 1) asked.fusion = matmul::fusion::required;
     const auto request = m.request(inputs, m.match.outputs[0].shape, asked);
-    if (!request) return std::nullopt;
-    const auto found = plan_of(*context_.neighbours, *request, c);
+    if (!request) return std::optional<plan_info>();
+    const auto found = plan_of(among, *request, c);
+    if (!found && found.error().reaction() != reaction::unsupported) return found.error();
     return found ? std::optional(*found) : std::nullopt;
   };
   std::vector<product_match> all = product_matches(g, node, compute);
   for (product_match& m : all) {
-    const auto found = plan(m);
+    const std::optional<plan_info> found = TROUPE_TRY(plan(m));
     if (!found) continue;
+    product_match* chosen = &m;
     // cuBLASLt must not split sums along k before functions. If it would, they are few and long: then the product alone
     // is much faster, and a pass over its few results costs little.
     if (m.tail.has_functions() && found->split_k <= 1)
-      if (const auto alone = plan(all.back()); alone && alone->split_k > 1)
-        return std::make_unique<product_kernel>(std::move(all.back()), options, *context_.neighbours);
-    return std::make_unique<product_kernel>(std::move(m), options, *context_.neighbours);
+      if (const std::optional<plan_info> alone = TROUPE_TRY(plan(all.back())); alone && alone->split_k > 1)
+        chosen = &all.back();
+    return std::unique_ptr<vendor_kernel>(std::make_unique<product_kernel>(std::move(*chosen), options, among));
   }
-  return nullptr;
+  return std::unique_ptr<vendor_kernel>();
 }
 
 }  // namespace troupe::dnn::products

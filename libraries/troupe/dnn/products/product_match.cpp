@@ -52,7 +52,9 @@ class match_builder {
       rounded_to_ = g_.tensor(n.outputs[0]).type;
       return is_floating(*rounded_to_);
     }
-    if (n.what != op::pointwise || tail_.activation) return false;
+    // An operand of a function may have more rows than the product, which is then broadcast.
+    const bool has_shape = same_extents(g_.tensor(n.outputs[0]).shape, g_.tensor(before).shape);
+    if (n.what != op::pointwise || tail_.activation || !has_shape) return false;
     const epilogue::op function = n.attributes.as<pointwise_attributes>().function;
     switch (function) {
       case epilogue::op::relu:

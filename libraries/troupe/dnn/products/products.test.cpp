@@ -47,7 +47,7 @@ class worker_with_matmul {
   std::size_t longest = 100;
   std::uint64_t workspace = 0;
   std::int32_t split_k = 1;  ///< of products without an epilogue
-  bool has_matmul = true;
+  bool has_matmul = true, is_out_of_memory = false;
 
  private:
   static bool prepare(void* self, const void* payload, const troupe_engine_call* c, troupe_engine_failure* f) {
@@ -55,6 +55,10 @@ class worker_with_matmul {
     const auto r = decode<matmul::prepare<multiplication>>(static_cast<const std::byte*>(payload));
     EXPECT_EQ(c->stream, nullptr);
     EXPECT_EQ(c->recording, nullptr);
+    if (worker.is_out_of_memory) {
+      troupe::detail::fill(f, reaction::retry_later, 2, "matmul", "cuMemAlloc: out of memory");
+      return false;
+    }
     const std::size_t nodes = r.request.epilogue.encoded().nodes().size();
     if (nodes > worker.longest && r.request.options.fusion == matmul::fusion::required) {
       troupe::detail::fill(f, reaction::unsupported, 0, "matmul", "the epilogue is too long");
@@ -104,7 +108,8 @@ class dnn_product_kernels : public testing::Test {
     graph_analysis analysis(encoded_graph_, std::vector<bool>(encoded_graph_.memory().size(), true));
     call c{};
     kernel_maker maker(worker.context());
-    kernels_ = maker.make_kernels(analysis, o, dtype::f32, c);
+    auto made = maker.make_kernels(analysis, o, dtype::f32, c);
+    kernels_ = std::move(made.vendor_kernels), is_final = made.is_final;
     why_none = maker.why_none();
     std::vector<fusion_match> matches;
     std::vector<std::size_t> out;
@@ -134,6 +139,7 @@ class dnn_product_kernels : public testing::Test {
   tensors all;
   worker_with_matmul worker;
   std::string why_none;
+  bool is_final = true;
   std::uint64_t workspace = 0;
 
  private:
@@ -201,6 +207,19 @@ TEST_F(dnn_product_kernels, leave_functions_to_other_kernels_if_sums_are_split_w
             (std::vector<std::size_t>{3}));
 }
 
+TEST_F(dnn_product_kernels, do_not_take_what_broadcasts_the_product) {
+  const value x = all.read(dtype::f32, {1, 32}), w = all.read(dtype::f32, {32, 16}), y = all.read(dtype::f32, {64, 16});
+  EXPECT_EQ(run({{product(x, w) + y, all.written(dtype::f32, {64, 16})}}), (std::vector<std::size_t>{1}));
+}
+
+TEST_F(dnn_product_kernels, are_made_later_if_matmul_is_out_of_memory) {
+  worker.is_out_of_memory = true;
+  const value x = all.read(dtype::f32, {64, 32}), w = all.read(dtype::f32, {32, 16});
+  EXPECT_EQ(run({{product(x, w), all.written(dtype::f32, {64, 16})}}), std::vector<std::size_t>{});
+  EXPECT_FALSE(is_final);
+  EXPECT_EQ(why_none, "cuMemAlloc: out of memory");
+}
+
 TEST_F(dnn_product_kernels, round_where_the_graph_rounds) {
   const value x = all.read(dtype::f16, {64, 32}), w = all.read(dtype::f16, {32, 16});
   EXPECT_EQ(run({{convert(product(x, w), dtype::f16), all.written(dtype::f32, {64, 16})}}),
@@ -230,6 +249,7 @@ TEST_F(dnn_product_kernels, are_none_without_an_engine_of_matmul_which_is_said_o
   EXPECT_EQ(run({{product(product(x, w), all.read(dtype::f32, {16, 16})), all.written(dtype::f32, {64, 16})}}),
             std::vector<std::size_t>{});
   EXPECT_EQ(why_none, "library matmul: install cuBLASLt");
+  EXPECT_TRUE(is_final);
   ASSERT_EQ(worker.remarks.size(), 1u);
   EXPECT_NE(worker.remarks[0].find("dnn: slow: our own kernels compute products of matrices, because"),
             std::string::npos);

@@ -31,7 +31,8 @@ enum class fusion : std::uint8_t {
 };
 TROUPE_ENUM(fusion, allowed, required)
 
-/// Which algorithm of a vendor's library is used.
+/// Which algorithm of a vendor's library computes convolutions and attention. Products take matmul's choice: the first
+/// one that the library recommends, or the one that `matmul::prepare` has measured, if results need not be repeatable.
 enum class choice : std::uint8_t {
   recommended = 0,  ///< the first one that the library recommends
   measured = 1,     ///< the fastest one; it is found by measurements when the graph is planned
