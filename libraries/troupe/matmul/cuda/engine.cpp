@@ -288,15 +288,28 @@ result<void> cublaslt::multiply(const multiplication& r, const problem& p, const
 result<plan_info> cublaslt::run(const prepare<multiplication>& request, call& c) {
   const multiplication& r = request.request;
   if (r.epilogue.encoded().empty()) return damaged("matmul", "matmul.prepare: the epilogue");
+  const problem p = problem_of(r);
+  plan_info info;
+  selection_options how{.kept = kept_, .measure = request.measure, .info = &info};
+  if (request.options.choice.library() != 0) how.given = &request.options.choice;
+  const auto find = [&]() -> result<std::shared_ptr<execution_plan>> {
+    auto found = TROUPE_TRY(find_execution_plan(library_.get(), {r, p}, gpu_, how));
+    if (found->small || !found->product) info.source = plan_source::none;
+    std::string key;
+    write_key(key, r, p);
+    plans_.put(key, found);
+    return found;
+  };
+  // Without a lane, because engines that use this one prepare products while their requests run on the lane's stream.
+  if (request.measure == 0 && !request.options.chosen) {
+    TROUPE_TRY(find());
+    return info;
+  }
   lane* const on = TROUPE_TRY(lanes_.of(c));
   // This runs on a helper thread; no other thread waits for work on its stream.
   call here = c;
   here.stream = on->stream();
-  const problem p = problem_of(r);
-  plan_info info;
   std::optional<timing_run> timing;
-  selection_options how{.kept = kept_, .measure = request.measure, .info = &info};
-  if (request.options.choice.library() != 0) how.given = &request.options.choice;
   how.time = [&](const execution_plan& plan, const product_plan& product) -> result<double> {
     if (!timing) {
       auto scratch = TROUPE_TRY(cuda::scratch::make(here, "matmul", std::max<std::uint64_t>(1, plan.scratch_bytes())));
@@ -308,8 +321,7 @@ result<plan_info> cublaslt::run(const prepare<multiplication>& request, call& c)
     }
     return timing->time(library_.get(), product, on->memory().workspace(), on->stream());
   };
-  auto found = TROUPE_TRY(find_execution_plan(library_.get(), {r, p}, gpu_, how));
-  if (found->small || !found->product) info.source = plan_source::none;
+  const auto found = TROUPE_TRY(find());
   if (request.options.chosen) {
     const choice words = found->product ? found->product->chosen() : choice();
     std::byte* const from = TROUPE_TRY(on->memory().claim(sizeof words));
@@ -320,9 +332,6 @@ result<plan_info> cublaslt::run(const prepare<multiplication>& request, call& c)
   }
   timing.reset();
   TROUPE_TRY(cuda::done_on(on->stream(), "matmul", "cuStreamSynchronize", ::cuStreamSynchronize(on->stream())));
-  std::string key;
-  write_key(key, r, p);
-  plans_.put(key, std::move(found));
   return info;
 }
 
