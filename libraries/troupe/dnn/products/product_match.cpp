@@ -7,6 +7,7 @@
 #include <troupe/dnn/products/product_match.hpp>
 #include <troupe/dnn/steps/locations.hpp>
 #include <troupe/epilogue/epilogue.hpp>
+#include <troupe/matmul/shapes.hpp>
 
 namespace troupe::dnn::products {
 namespace {

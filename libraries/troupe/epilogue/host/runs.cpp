@@ -126,8 +126,7 @@ void widen(const bfloat16* from, float* to, std::int64_t n) noexcept {
 }
 TROUPE_FOR_EACH_PROCESSOR
 void narrow(const float* from, bfloat16* to, std::int64_t n) noexcept {
-  // Not by the constructor, which is inherited: clang 19 does not emit it if only such functions use it.
-  for (std::int64_t i = 0; i < n; ++i) to[i] = bfloat16::convert(from[i], on_overflow::standard);
+  for (std::int64_t i = 0; i < n; ++i) to[i] = bfloat16(from[i]);
 }
 void widen(const half* from, float* to, std::int64_t n) noexcept {
   troupe::detail::convert_elements(from, to, static_cast<std::size_t>(n));
