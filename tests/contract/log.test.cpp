@@ -143,7 +143,7 @@ TEST_F(logging, counts_the_messages_that_it_drops_if_the_sink_is_slow) {
   EXPECT_GE(kept, 499) << "one of the 500 messages is about the start";
   EXPECT_GE(kept + dropped, restarts);
   EXPECT_LE(kept + dropped, restarts + 2) << "beside them, at most the messages about the end are dropped";
-  EXPECT_GT(dropped, 0);
+  EXPECT_TRUE(says(log_level::warning, " messages were dropped: the log sink is too slow"));
 }
 
 // A sink that blocks delays the continuations of its device, but neither its answers nor its next worker.

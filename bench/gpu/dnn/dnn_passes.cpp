@@ -42,8 +42,8 @@ class matrices {
   tensor<float> of_all_;
 };
 
-/// Measures the graph of all rows, and compares that of a few rows with the reference. `passes` is the number of
-/// matrices that are read and written.
+/// Measures the graph of all rows, and compares the results of the last `compared` rows with the reference; of all
+/// rows, if each result depends on all. `passes` is the number of matrices that are read and written.
 template <class GraphOf>
 void add_pass(case_list& to, const char* name, const settings& s, const dnn_sides& on, const matrices& m, double passes,
               const GraphOf& graph_of, std::int64_t compared = 5) {

@@ -121,7 +121,7 @@ TEST_F(dnn_elements, reductions_of_all_kinds_match_the_definition) {
       }
 }
 
-// A GPU divides sets of so many elements into parts.
+// A GPU divides sets of at least 8,192 elements into parts.
 TEST_F(dnn_elements, reductions_of_few_large_sets_match_the_definition) {
   for (auto kind = reduction_kind::sum; is_known(kind); kind = static_cast<reduction_kind>(static_cast<int>(kind) + 1))
     for (const auto& [e, over] : {std::pair<extents, std::vector<std::size_t>>{{2, 20'011}, {1}},
