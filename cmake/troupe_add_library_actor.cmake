@@ -233,7 +233,7 @@ macro(troupe_test_on_computing_fakes name requests)
     target_compile_options(${engine} PRIVATE -U_FORTIFY_SOURCE)  # it takes the change to another thread's stack for an error
     target_link_libraries(${engine} PRIVATE troupe_cuda_fake_driver troupe_cuda_kit ${requests} ${arg_CUDA_PARTS})
     target_link_options(${engine} PRIVATE LINKER:--exclude-libs,ALL LINKER:-Bsymbolic LINKER:--no-undefined)
-    troupe_add_test(${name}_cuda_fakes SOURCES ${tests} LINK ${requests} ${arg_CUDA_PARTS} troupe_engine_tests)
+    troupe_add_test(${name}_cuda_fakes SOURCES ${tests} LINK ${requests} troupe_cuda_fake_driver ${arg_CUDA_PARTS} troupe_engine_tests)
     add_dependencies(troupe_${name}_cuda_fakes_test ${engine})
     target_include_directories(troupe_${name}_cuda_fakes_test SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
     target_compile_definitions(troupe_${name}_cuda_fakes_test PRIVATE TROUPE_ENGINE_UNDER_TEST="$<TARGET_FILE:${engine}>")

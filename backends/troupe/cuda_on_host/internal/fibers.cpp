@@ -39,6 +39,7 @@ std::uint32_t fibers::run(troupe_host_block& block, thread_function thread, void
   block.warps = exchange_.data();
   block.fibers = 1;
   running = this;
+  main_bottom_ = nullptr;  // another thread may have run the previous block
   main_state_.thread_sanitizer = sanitizer_this_fiber();
   const std::uint32_t stack = take_stack();
   if (stack != none) {

@@ -82,6 +82,7 @@ TEST(pending_core, wakes_a_thread_in_the_runtimes_wait_when_another_thread_answe
     f.core->complete(1);
   });
   EXPECT_EQ(*f.consumer.get(), 1);
+  other.join();  // it counts the answer after it has woken this thread
   EXPECT_EQ(f.runtime.answers, 1);
 }
 
