@@ -3,7 +3,9 @@
 #include <troupe/dnn/cuda/cuda_plan.hpp>
 #include <troupe/dnn/cuda/launches/launches.hpp>
 #include <troupe/dnn/cuda/launches/stored_type.hpp>
+#include <troupe/dnn/sets/set_matches.hpp>
 #include <troupe/dnn/steps/planner.hpp>
+#include <troupe/dnn/steps/precision.hpp>
 
 namespace troupe::dnn {
 
@@ -13,18 +15,33 @@ std::vector<bool> aligned_memory_of(const encoded_graph& g) {
   return out;
 }
 
-cuda_plan make_cuda_plan(std::vector<std::unique_ptr<vendor_kernel>> vendor_kernels, const graph_analysis& analysis) {
+cuda_plan make_cuda_plan(std::vector<std::unique_ptr<vendor_kernel>> vendor_kernels, graph_analysis analysis,
+                         bool saves_memory) {
   const encoded_graph& g = analysis.graph;
   std::vector<fusion_match> matches;
   for (const auto& p : vendor_kernels) matches.push_back(p->match());
-  for (fusion_match& m : stored_type_matches(analysis)) matches.push_back(std::move(m));
+  if (!saves_memory)
+    for (fusion_match& m : stored_type_matches(analysis)) analysis.add(m), matches.push_back(std::move(m));
+  const sets::set_limits limits{.operations = kernel_arguments::most_set_operations,
+                                .operands = kernel_arguments::most_set_operands,
+                                .saves_memory = saves_memory};
+  const std::size_t before_sets = matches.size();
+  const std::vector<sets::set_match> of_sets =
+      sets::set_matches(analysis, matches, needs_double(g) ? dtype::f64 : dtype::f32, limits);
+  matches.insert(matches.end(), of_sets.begin(), of_sets.end());
   cuda_plan out;
-  out.stored_type_steps.resize(matches.size() - vendor_kernels.size());
+  out.stored_type_steps.resize(before_sets - vendor_kernels.size());
+  out.set_kernels.resize(of_sets.size());
   out.vendor_kernels = std::move(vendor_kernels);
   static_cast<step_list&>(out) = steps_of(g, limits_of_kernels, matches);
-  for (const auto& step : out.steps)
-    if (const auto* const s = std::get_if<fused_step>(&step); s != nullptr && out.vendor_kernel_of(*s) == nullptr)
+  for (const auto& step : out.steps) {
+    const auto* const s = std::get_if<fused_step>(&step);
+    if (s == nullptr || out.vendor_kernel_of(*s) != nullptr) continue;
+    if (s->match >= before_sets)
+      out.set_kernels[s->match - before_sets] = sets::set_kernel_of(g, of_sets[s->match - before_sets], *s);
+    else
       out.stored_type_steps[s->match - out.vendor_kernels.size()] = stored_type_step(g, matches[s->match], *s);
+  }
   return out;
 }
 

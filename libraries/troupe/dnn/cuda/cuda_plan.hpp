@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <troupe/dnn/sets/set_kernel.hpp>
 #include <troupe/dnn/steps/graph_analysis.hpp>
 #include <troupe/dnn/steps/graph_kind.hpp>
 #include <troupe/dnn/steps/steps.hpp>
@@ -12,16 +13,22 @@
 namespace troupe::dnn {
 
 /// The plan of a graph. `fused_step::match` counts all matches: first those of vendor kernels (cuDNN), then stored-type
-/// steps.
+/// steps, then set kernels.
 struct cuda_plan : step_list {
   std::vector<std::unique_ptr<vendor_kernel>> vendor_kernels;
   std::vector<operator_step> stored_type_steps = {};
+  std::vector<sets::set_kernel> set_kernels = {};
 
   /// Returns the vendor kernel that computes a fused step; null if our own kernel does.
   const vendor_kernel* vendor_kernel_of(const fused_step& s) const noexcept {
     return s.match < vendor_kernels.size() ? vendor_kernels[s.match].get() : nullptr;
   }
-  /// Returns the stored-type step that computes a fused step. Precondition: no vendor kernel computes it.
+  /// Returns the set kernel that computes a fused step; null if none does.
+  const sets::set_kernel* set_kernel_of(const fused_step& s) const noexcept {
+    const std::size_t before = vendor_kernels.size() + stored_type_steps.size();
+    return s.match >= before ? &set_kernels[s.match - before] : nullptr;
+  }
+  /// Returns the stored-type step that computes a fused step. Precondition: no vendor kernel or set kernel computes it.
   const operator_step& stored_type_step_of(const fused_step& s) const noexcept {
     return stored_type_steps[s.match - vendor_kernels.size()];
   }
@@ -34,8 +41,9 @@ std::vector<bool> aligned_memory_of(const encoded_graph& g);
 inline graph_analysis analysis_of(const encoded_graph& g) { return {g, aligned_memory_of(g)}; }
 
 /// Plans a graph. The vendor kernels compute the nodes of their matches, which the analysis must list as matched; our
-/// own kernels compute all other nodes.
-cuda_plan make_cuda_plan(std::vector<std::unique_ptr<vendor_kernel>> vendor_kernels, const graph_analysis& analysis);
+/// own kernels compute all other nodes. If `saves_memory`, uses the kernels that need least workspace.
+cuda_plan make_cuda_plan(std::vector<std::unique_ptr<vendor_kernel>> vendor_kernels, graph_analysis analysis,
+                         bool saves_memory = false);
 
 /// Tells the vendor kernels of a plan where their operands are. Returns false if the plan and its kernels need more
 /// than `workspace` bytes. Fails if that cannot be found out now.

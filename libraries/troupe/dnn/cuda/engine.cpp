@@ -75,16 +75,20 @@ class cuda_dnn {
     const launch_context on{
         built_in_kernels_, g, workspace ? workspace->address() : 0, *plan, static_cast<CUstream>(c.stream),
         most_blocks_};
-    const std::vector<CUkernel>* const kernels = plan->generated != nullptr ? plan->generated->kernels() : nullptr;
+    const generated_kernels_of_plan generated{plan->generated_source,
+                                              plan->generated != nullptr ? plan->generated->kernels() : nullptr};
     for (std::size_t i = 0; i < plan->steps.size(); ++i) {
       const auto& step = plan->steps[i];
-      if (const auto* matched = std::get_if<fused_step>(&step))
-        TROUPE_TRY(enqueue_fused_step(*matched, *plan, on, c));
-      else if (const auto* elements = std::get_if<elementwise_kernel>(&step))
-        TROUPE_TRY(
-            enqueue_elementwise(*elements, plan->generated_source, plan->generated_source.of_steps[i], kernels, on));
-      else
+      if (const auto* const fused = std::get_if<fused_step>(&step); fused != nullptr) {
+        if (const sets::set_kernel* const of_sets = plan->set_kernel_of(*fused))
+          TROUPE_TRY(enqueue_or_interpret(*of_sets, generated, i, on));
+        else
+          TROUPE_TRY(enqueue_fused_step(*fused, *plan, on, c));
+      } else if (const auto* const elements = std::get_if<elementwise_kernel>(&step)) {
+        TROUPE_TRY(enqueue_or_interpret(*elements, generated, i, on));
+      } else {
         TROUPE_TRY(enqueue(std::get<operator_step>(step), on));
+      }
     }
     return {};
   }
@@ -142,32 +146,31 @@ class cuda_dnn {
       auto of_products = products_.make_kernels(analysis, o, compute_type, c);
       for (auto& k : of_products.vendor_kernels) kernels.push_back(std::move(k));
       is_final = is_final && of_products.is_final;
-      cuda_plan plan = make_cuda_plan(std::move(kernels), analysis);
+      cuda_plan plan = make_cuda_plan(std::move(kernels), std::move(analysis));
       const auto fits = place_vendor_kernels(plan, o.workspace, c);
       if (fits && *fits) return plan;
       is_final = is_final && fits;
     }
     cuda_plan out = make_cuda_plan({}, analysis_of(g));
     if (out.bytes <= o.workspace) return out;
-    cuda_plan plain;
-    static_cast<step_list&>(plain) = steps_of(g, limits_of_kernels);
-    return plain;
+    return make_cuda_plan({}, analysis_of(g), true);
   }
   plan_with_generated_kernels with_generated_kernels(cuda_plan of, const encoded_graph& g) {
     plan_with_generated_kernels p{std::move(of)};
-    p.generated_source.of_steps.resize(p.steps.size(), generated::source::none);
+    p.generated_source.of_steps.resize(p.steps.size());
     if (!compiler_) return p;
-    p.generated_source = generated::source_of(p, aligned_memory_of(g));
+    p.generated_source =
+        generated::source_of(p, [&](const fused_step& s) { return p.set_kernel_of(s); }, aligned_memory_of(g));
     p.generated = (*compiler_)->request_compilation(p.generated_source);
     p.generated_source.text = {};
     return p;
   }
 
-  // Enqueues the generated kernel, or interprets the operations if it is not compiled yet.
-  static result<void> enqueue_elementwise(const elementwise_kernel& k, const generated::source& s, std::uint16_t which,
-                                          const std::vector<CUkernel>* kernels, const launch_context& on) {
-    if (kernels == nullptr || which == generated::source::none) return enqueue(k, on);
-    return enqueue_generated((*kernels)[which], s.kernels[which], k, on);
+  // Enqueues the generated kernels of a step, or interprets its operations if they are not compiled yet.
+  template <class Kernel>
+  static result<void> enqueue_or_interpret(const Kernel& k, const generated_kernels_of_plan& generated,
+                                           std::size_t step, const launch_context& on) {
+    return generated.launches_of(step).empty() ? enqueue(k, on) : enqueue_generated(generated, step, k, on);
   }
   static result<void> enqueue_fused_step(const fused_step& s, const cuda_plan& plan, const launch_context& on,
                                          call& c) {

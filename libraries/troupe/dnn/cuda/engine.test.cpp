@@ -44,7 +44,7 @@ TEST_F(dnn_cuda, channels_last_tensors_are_normalized_without_copies) {
 TEST_F(dnn_cuda, a_workspace_limit_below_the_reply_of_prepare_is_refused) {
   const value x = given(dtype::f32, {8, 8});
   stored_tensor& to = stored(dtype::f16, {8, 8});
-  computation r{.graph = {{softmax(transpose(x, {1, 0}), 1), to.operand<access_mode::write>()}}};
+  computation r{.graph = {{softmax(softmax(transpose(x, {1, 0}), 1), 0), to.operand<access_mode::write>()}}};
   const auto needs = engine->run(prepare{r});
   ASSERT_TRUE(needs);
   EXPECT_GT(*needs, 0u);
@@ -54,6 +54,18 @@ TEST_F(dnn_cuda, a_workspace_limit_below_the_reply_of_prepare_is_refused) {
   EXPECT_NE(refused.error().text().find("workspace is"), std::string::npos) << refused.error().text();
   r.options.workspace = *needs;
   EXPECT_TRUE(engine->run(r));
+}
+
+TEST_F(dnn_cuda, functions_before_and_after_reductions_of_the_same_sets_are_one_step) {
+  const extents e{6, 40};
+  const value x = given(dtype::bf16, e), bias = given(dtype::f32, {1, 40}), seen = given(dtype::u8, e);
+  const value scores = select(seen, 0.5 * x + bias, -1e9), p = softmax(scores, 1);
+  const value loss = reduce(p * log(p + 1e-6), reduction_kind::sum, {1});
+  computation r{.graph = {{convert(p, dtype::f16), stored(dtype::f16, e).operand<access_mode::write>()},
+                          {-1.0 * loss, stored(dtype::f32, {6, 1}).operand<access_mode::write>()}}};
+  r.options.fusion = fusion::required;
+  EXPECT_EQ(engine->run(prepare{r}).value(), 0u);
+  expect_computed(r, 2e-3);
 }
 
 TEST_F(dnn_cuda, each_workspace_limit_has_its_own_plan) {

@@ -24,3 +24,4 @@
 #include "kernels/resampling.cuh"
 #include "kernels/response_norm.cuh"
 #include "kernels/rows.cuh"
+#include "kernels/set_interpreter.cuh"

@@ -5,6 +5,7 @@
 #include <troupe/cuda/embedded.hpp>
 #include <troupe/dnn/generated/headers.hpp>
 #include <troupe/dnn/operations/random/generator.hpp>
+#include <troupe/dnn/sets/combining.hpp>
 // Included, too, besides being embedded, so that the build recompiles this file when a header changes.
 #include <troupe/epilogue/cuda/numbers.cuh>
 #include <troupe/epilogue/op_definitions.hpp>
@@ -27,6 +28,8 @@ constexpr const char* string_view_of_kernels =
     "  constexpr string_view(const char* t = \"\") noexcept : text(t) {}\n"
     "};\n"
     "}\n";
+// Replaces the header that gives enumerators names.
+constexpr const char* enumeration_of_kernels = "#pragma once\n#define TROUPE_ENUM(...)\n";
 
 }  // namespace
 
@@ -35,7 +38,7 @@ jit::recipe recipe_of(const std::string& source) {
 #define HEADER(IDENTIFIER, FOLDER, NAME) {NAME, troupe_dnn_header_##IDENTIFIER},
 #include "header_list.inc"
 #undef HEADER
-      {"string_view", string_view_of_kernels}};
+      {"string_view", string_view_of_kernels}, {"troupe/base/enumeration.hpp", enumeration_of_kernels}};
   jit::recipe r{.source = source, .name = "passes.cu"};
   r.headers = jit::named_texts(std::move(headers));
   r.fuse_multiply_add = false;

@@ -39,8 +39,8 @@ class generated_kernel_compiler : public ::testing::Test {
   }
   static source with_kernel(const std::string& name, const std::string& body = "") {
     return {.text = "extern \"C\" __global__ void " + name + "(int) {" + body + "}",
-            .kernels = {{name, 1, 1}},
-            .of_steps = {0}};
+            .kernels = {{name, 1}},
+            .of_steps = {{{.kernel = 0, .blocks = 1}}}};
   }
 
   std::vector<std::string> remarks_;

@@ -1,11 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstdio>
 #include <troupe/base/text/cat.hpp>
 #include <troupe/dnn/generated/kernel_text.hpp>
+#include <troupe/dnn/generated/text_parts.hpp>
 #include <troupe/dnn/operations/random/attributes.hpp>
 #include <troupe/dnn/operations/random/generator.hpp>
 
@@ -16,29 +14,6 @@ using kind = elementwise_kernel::operation::kind;
 using how = access::kind;
 
 constexpr unsigned warp = 32;  // threads of a warp
-
-const char* integer_type(unsigned bytes) noexcept {
-  switch (bytes) {
-    case 1:
-      return "unsigned char";
-    case 2:
-      return "unsigned short";
-    case 4:
-      return "unsigned";
-    case 8:
-      return "unsigned long long";
-    default:
-      return "uint4";
-  }
-}
-
-std::string text_of(double x) {
-  if (!std::isfinite(x)) return cat("__builtin_bit_cast(double, ", std::bit_cast<std::uint64_t>(x), "ull)");
-  char text[40];
-  std::snprintf(text, sizeof text, "%a", x);
-  return text;
-}
-std::string text_of(dtype t) { return cat("static_cast<dtype>(", static_cast<int>(t), ")"); }
 
 class kernel_writer {
  public:
@@ -125,7 +100,7 @@ class kernel_writer {
   }
   // Returns the text for operand i as an array of unsigned integers of `width` bytes.
   static std::string memory(std::size_t i, unsigned width, bool is_read) {
-    return cat("static_cast<", is_read ? "const " : "", integer_type(width), "*>(at.all[", i, "])");
+    return cat("static_cast<", is_read ? "const " : "", unsigned_type(width), "*>(at.all[", i, "])");
   }
 
   // Writes the operations. All reads precede all writes, so that no read waits for a write. `from(i)` and `to(i)`
@@ -145,20 +120,15 @@ class kernel_writer {
       if (o.what == kind::read || o.what == kind::write) return;
       const std::string more = extra.empty() ? "" : cat(" + ", extra, " * ", stride(o.operand, last_));
       line("[[maybe_unused]] const N v", n, " = ",
-           o.what == kind::random ? random_value(o, offset_of(o.operand) + more) : value_of(o), ";");
+           o.what == kind::random ? random_value(o, offset_of(o.operand) + more)
+                                  : value_of(o, [](std::uint16_t i) { return cat("v", i); }),
+           ";");
     });
     each([&](std::size_t, const elementwise_kernel::operation& o) {
       if (o.what == kind::write)
         line("number::store(", text_of(type(o.operand)), ", ", to(o.operand), ", v", o.from[0], ");");
     });
   }
-  static std::string value_of(const elementwise_kernel::operation& o) {
-    if (o.what == kind::number) return cat("static_cast<N>(", text_of(o.value), ")");
-    if (o.what == kind::round) return cat("number::rounded(", text_of(o.type), ", v", o.from[0], ")");
-    return cat("value_of<N>(static_cast<op>(", static_cast<int>(o.function), "), v", o.from[0], ", v", o.from[1], ", v",
-               o.from[2], ")");
-  }
-
   void add_single(const char* number) {
     add_indexes(number);
     const auto where = [&](std::size_t i) { return cat("at.all[", i, "], ", offset_of(i)); };
@@ -171,7 +141,7 @@ class kernel_writer {
     for (std::size_t i = 0; i < operands(); ++i) {
       if (!kernel_.operands[i].exists()) continue;
       const access& a = partition_.accesses[i];
-      line("alignas(16) ", integer_type(a.bytes), " m", i, "[",
+      line("alignas(16) ", unsigned_type(a.bytes), " m", i, "[",
            a.how == how::once ? 1 : bytes(i) * partition_.elements / a.bytes, "];");
       if (!is_written(i)) add_transfer(i, first, false);
     }
@@ -222,7 +192,7 @@ class kernel_writer {
       if (!is_staged(i)) continue;
       // The pitch makes neighboring rows begin in different banks of shared memory.
       const unsigned pitch = t.size + (bytes(i) < 4 ? 4 / bytes(i) : 1);
-      line("__shared__ ", integer_type(bytes(i)), " tile", i, "[", t.size, "][", pitch, "];");
+      line("__shared__ ", unsigned_type(bytes(i)), " tile", i, "[", t.size, "][", pitch, "];");
       add_staging(i);
     }
     line("__syncthreads();");
@@ -251,7 +221,7 @@ class kernel_writer {
       line("[[maybe_unused]] const index c", k, " = first", k, " + ", more, " < ", kernel_.over.extent(k), " ? first",
            k, " + ", more, " : ", kernel_.over.extent(k) - 1, ";");
     };
-    line(integer_type(bytes(i)), " held", i, "[", t.size * t.size / block_threads, "];");
+    line(unsigned_type(bytes(i)), " held", i, "[", t.size * t.size / block_threads, "];");
     add_tile_loop(t.size);
     clamped(last_, "i"), clamped(t.other, "k");
     line("held", i, "[n] = ", memory(i, bytes(i), true), "[", offset_of(i), "];");
@@ -269,13 +239,18 @@ class kernel_writer {
 
 }  // namespace
 
-std::string prelude_of(dtype compute_type, bool any_random) {
-  return cat(any_random ? "#include <troupe/dnn/operations/random/generator.hpp>\n" : "",
+std::string prelude_of(dtype compute_type, bool any_random, bool any_sets) {
+  return cat(any_sets ? "#include <troupe/dnn/sets/threads.cuh>\n" : "",
+             any_random ? "#include <troupe/dnn/operations/random/generator.hpp>\n" : "",
              "#include <troupe/epilogue/cuda/numbers.cuh>\n#include <troupe/epilogue/op_definitions.hpp>\n\n"
              "using namespace troupe;\nusing epilogue::op, epilogue::value_of;\nusing N = ",
              compute_type == dtype::f64 ? "double" : "float",
              ";\nusing number = epilogue::on_gpu::number<N>;\n"
-             "template <int Count>\nstruct operands {\n  void* all[Count];\n};\n");
+             "template <int Count>\nstruct operands {\n  void* all[Count];\n};\n",
+             any_sets ? "using dnn::reduction_kind;\nnamespace sets = dnn::sets;\n"
+                        "template <int Count, int Numbers>\nstruct set_operands {\n  void* all[Count];\n"
+                        "  long long numbers[Numbers];\n};\n"
+                      : "");
 }
 
 std::string body_of(const elementwise_kernel& kernel, const thread_partition& partition) {

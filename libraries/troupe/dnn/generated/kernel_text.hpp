@@ -8,8 +8,8 @@
 namespace troupe::dnn::generated {
 
 /// Returns the source text that precedes the kernels of a plan. `compute_type` is the type in which the plan computes;
-/// `any_random` is true if any of its kernels generates random numbers.
-std::string prelude_of(dtype compute_type, bool any_random);
+/// `any_random` is true if any of its kernels generates random numbers, `any_sets` if any is a set kernel.
+std::string prelude_of(dtype compute_type, bool any_random, bool any_sets);
 
 /// Returns the body of the CUDA kernel for an elementwise kernel. The CUDA kernel must have one parameter `at`, of type
 /// operands<number of operands + number of sequences>.

@@ -4,36 +4,81 @@
 #include <map>
 #include <troupe/base/text/cat.hpp>
 #include <troupe/dnn/generated/kernel_text.hpp>
+#include <troupe/dnn/generated/set_text.hpp>
 #include <troupe/dnn/generated/source.hpp>
 
 namespace troupe::dnn::generated {
+namespace {
 
-source source_of(const step_list& all, const std::vector<bool>& aligned) {
-  constexpr std::int64_t most_blocks = 0x7fffffff;
-  source out;
-  std::map<std::string, std::uint16_t> known;  // indexes of kernels by their text after the name
-  const bool any_random = std::any_of(all.steps.begin(), all.steps.end(), [](const auto& step) {
-    const auto* const kernel = std::get_if<elementwise_kernel>(&step);
-    return kernel != nullptr && !kernel->sequences.empty();
-  });
-  out.text = prelude_of(all.compute_type, any_random);
-  for (const auto& step : all.steps) {
-    std::uint16_t& which = out.of_steps.emplace_back(source::none);
-    const auto* const kernel = std::get_if<elementwise_kernel>(&step);
-    if (kernel == nullptr) continue;
-    const thread_partition partition = partition_among_threads(*kernel, aligned);
-    if (partition.blocks() > most_blocks) continue;
-    const std::string rest =
-        cat("(const __grid_constant__ operands<", kernel->operands.size() + kernel->sequences.size(), "> at) {\n",
-            body_of(*kernel, partition), "}\n");
-    const auto [at, is_new] = known.try_emplace(rest, static_cast<std::uint16_t>(out.kernels.size()));
-    which = at->second;
-    if (!is_new) continue;
-    const source::kernel& added = out.kernels.emplace_back(
-        source::kernel{cat("troupe_dnn_pass_", which), static_cast<std::uint32_t>(partition.blocks()), block_threads});
-    out.text += cat("\nextern \"C\" __global__ void __launch_bounds__(", block_threads, ") ", added.name, rest);
+class source_writer {
+ public:
+  source_writer(const step_list& all, const find_set_kernel& set_kernel_of, const std::vector<bool>& aligned)
+      : all_(all), set_kernel_of_(set_kernel_of), aligned_(aligned) {}
+
+  source write() {
+    bool any_random = false, any_sets = false;
+    for (const auto& step : all_.steps) {
+      any_random |= is_random(step);
+      any_sets |= set_kernel_of(step) != nullptr;
+    }
+    out_.text = prelude_of(all_.compute_type, any_random, any_sets);
+    for (const auto& step : all_.steps) {
+      out_.of_steps.emplace_back();
+      if (const auto* const kernel = std::get_if<elementwise_kernel>(&step))
+        add(*kernel);
+      else if (const sets::set_kernel* const of_sets = set_kernel_of(step))
+        add(*of_sets);
+    }
+    return std::move(out_);
   }
-  return out;
+
+ private:
+  using step = decltype(step_list::steps)::value_type;
+  static constexpr std::int64_t most_blocks = 0x7fffffff;
+
+  static bool is_random(const step& s) {
+    const auto* const kernel = std::get_if<elementwise_kernel>(&s);
+    return kernel != nullptr && !kernel->sequences.empty();
+  }
+  const sets::set_kernel* set_kernel_of(const step& s) const {
+    const auto* const fused = std::get_if<fused_step>(&s);
+    return fused != nullptr && set_kernel_of_ ? set_kernel_of_(*fused) : nullptr;
+  }
+  void add(const elementwise_kernel& kernel) {
+    const thread_partition partition = partition_among_threads(kernel, aligned_);
+    if (partition.blocks() > most_blocks) return;
+    const std::size_t addresses = kernel.operands.size() + kernel.sequences.size();
+    add_launch(cat("(const __grid_constant__ operands<", addresses, "> at) {\n", body_of(kernel, partition), "}\n"),
+               partition.blocks(), block_threads, {});
+  }
+  void add(const sets::set_kernel& kernel) {
+    const std::vector<set_text> texts = texts_of(kernel, aligned_);
+    if (std::ranges::any_of(texts, [](const set_text& t) { return t.blocks > most_blocks; })) return;
+    for (const set_text& t : texts) add_launch(t.text, t.blocks, t.threads, t.numbers);
+  }
+  // Adds a launch to the last step. `rest` is the text of the kernel after its name.
+  void add_launch(const std::string& rest, std::int64_t blocks, unsigned threads, std::vector<std::int64_t> numbers) {
+    const auto [at, is_new] =
+        known_.try_emplace(cat(threads, " ", rest), static_cast<std::uint16_t>(out_.kernels.size()));
+    if (is_new) {
+      out_.kernels.push_back({cat("troupe_dnn_pass_", at->second), threads});
+      out_.text +=
+          cat("\nextern \"C\" __global__ void __launch_bounds__(", threads, ") ", out_.kernels.back().name, rest);
+    }
+    out_.of_steps.back().push_back({at->second, static_cast<std::uint32_t>(blocks), std::move(numbers)});
+  }
+
+  const step_list& all_;
+  const find_set_kernel& set_kernel_of_;
+  const std::vector<bool>& aligned_;
+  std::map<std::string, std::uint16_t> known_;  // indexes of kernels by their threads and text
+  source out_;
+};
+
+}  // namespace
+
+source source_of(const step_list& all, const find_set_kernel& set_kernel_of, const std::vector<bool>& aligned) {
+  return source_writer(all, set_kernel_of, aligned).write();
 }
 
 }  // namespace troupe::dnn::generated

@@ -3,29 +3,39 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <troupe/dnn/sets/set_kernel.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 #include <vector>
 
 namespace troupe::dnn::generated {
 
-/// CUDA C++ for the elementwise kernels of a plan. Elementwise kernels with the same text share a CUDA kernel.
+/// CUDA C++ for the elementwise kernels and the set kernels of a plan. Those with the same text share a CUDA kernel.
 struct source {
-  static constexpr std::uint16_t none = 0xffff;
-  /// A CUDA kernel and its launch. Its parameter is an array of addresses: of its operands, then of its sequences'
-  /// seeds.
   struct kernel {
     std::string name;
-    std::uint32_t blocks = 0, threads = 0;
+    std::uint32_t threads = 0;
+  };
+  /// A launch of a kernel. The kernel's parameter is an array of addresses: of its operands, then of its sequences'
+  /// seeds, or of a set kernel's results of parts; then these numbers.
+  struct launch {
+    std::uint16_t kernel = 0;
+    std::uint32_t blocks = 0;
+    std::vector<std::int64_t> numbers = {};
   };
   std::string text;
   std::vector<kernel> kernels;
-  std::vector<std::uint16_t> of_steps;  ///< for each step of the plan: the index of its kernel, or `none`
+  std::vector<std::vector<launch>> of_steps;  ///< for each step of the plan: its launches; none if it is not generated
 };
+
+/// Returns the set kernel that computes a fused step; null if none does.
+using find_set_kernel = std::function<const sets::set_kernel*(const fused_step&)>;
 
 /// Generates the CUDA kernels of a plan. `aligned` has a flag for each memory of the graph: true if its address is a
 /// multiple of 16; addresses of the plan's buffers always are. If the source is compiled without fused multiply-add,
-/// results have the same bits as those of the kernel `elements`, which interprets the operations one by one.
-source source_of(const step_list& all, const std::vector<bool>& aligned);
+/// results have the same bits as those of the kernels `elements` and `interpret_sets`, which interpret the operations
+/// one by one.
+source source_of(const step_list& all, const find_set_kernel& set_kernel_of, const std::vector<bool>& aligned);
 
 }  // namespace troupe::dnn::generated

@@ -2,14 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests CUDA kernels that are generated for random elementwise kernels. Compiled for the processor, they must give the
 // results of the interpreting kernel; NVRTC must compile them without warnings.
-#include <dlfcn.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <numeric>
 #include <tests/numerics/random.hpp>
 #include <troupe/base/text/cat.hpp>
@@ -17,6 +12,7 @@
 #include <troupe/dnn/generated/headers.hpp>
 #include <troupe/dnn/generated/kernel_text.hpp>
 #include <troupe/dnn/generated/source.hpp>
+#include <troupe/dnn/generated/testing/compiled_for_host.hpp>
 #include <troupe/dnn/operations/random/attributes.hpp>
 #include <troupe/dnn/steps/iteration_space.hpp>
 #include <troupe/epilogue/numbers.hpp>
@@ -25,13 +21,9 @@
 namespace troupe::dnn::generated {
 namespace {
 
-namespace fs = std::filesystem;
-using kind = elementwise_kernel::operation::kind;
+using testing::compiled_for_host;
 
-std::string text_of(const fs::path& file) {
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
+using kind = elementwise_kernel::operation::kind;
 
 // An elementwise kernel, and memory for its operands.
 struct random_kernel {
@@ -194,63 +186,6 @@ class kernel_generator {
   tensor_shape shape_;
 };
 
-// A source compiled for the processor, together with the interpreting kernel.
-class compiled_for_host {
- public:
-  compiled_for_host(const source& s, dtype numbers) {
-    static int count = 0;
-    folder_ = fs::temp_directory_path() / cat("troupe-kernels-", ::getpid(), "-", count++);
-    fs::create_directories(folder_);
-    std::string text =
-        "#include <troupe/cuda/testing/kernels_on_host.hpp>\n"
-        "#include \"libraries/troupe/dnn/cuda/kernels/elements.cuh\"\n"
-        "#undef __global__\n#define __global__\n#undef __grid_constant__\n#define __grid_constant__\n"
-        "#undef __launch_bounds__\n#define __launch_bounds__(N)\n";
-    text += s.text;
-    text += "using namespace troupe::cuda::testing;\n";
-    const std::string threads = cat("{", block_threads, ", 1, 1}");
-    for (const source::kernel& k : s.kernels) {
-      const std::size_t at = s.text.find(k.name + "(");
-      const std::string parameter =
-          s.text.substr(s.text.find("operands<", at), s.text.find(">", at) - s.text.find("operands<", at) + 1);
-      const std::string body = s.text.substr(at, s.text.find("extern", at) - at);
-      const bool barriers = body.find("__syncthreads") != body.npos;
-      text +=
-          cat("static void call_", k.name, "(const ", parameter, "& at) { ", k.name, "(at); }\n",
-              "extern \"C\" void run_", k.name, "(void** all, unsigned blocks) {\n  run_on_host(&run_one<", parameter,
-              ", &call_", k.name, ">, ", barriers ? "true" : "false", ", {blocks, 1, 1}, ", threads, ", all);\n}\n");
-    }
-    text +=
-        cat("using interpreted = troupe::dnn::kernel_arguments::elements;\n"
-            "extern \"C\" void run_interpreter(void* all) {\n  run_on_host(&run_one<interpreted, "
-            "&troupe::dnn::on_gpu::compute_elements<",
-            numbers == dtype::f64 ? "double" : "float", ">>, false, {1, 1, 1}, ", threads, ", all);\n}\n");
-    std::ofstream(folder_ / "passes.cpp") << text;
-    std::string command = TROUPE_COMPILER " -std=c++20 -O1 -w -fno-strict-aliasing -ffp-contract=off -shared -fPIC";
-    command += " -U_FORTIFY_SOURCE";  // it takes the change to another thread's stack for an error
-    for (const char* include : {"/runtime", "/libraries", "/backends", ""})
-      command += std::string(" -I" TROUPE_SOURCES) + include;
-    command += cat(" -isystem " TROUPE_CUDA_INCLUDE " -o ", (folder_ / "passes.so").string(), " ",
-                   (folder_ / "passes.cpp").string(), " 2> ", (folder_ / "log").string());
-    EXPECT_EQ(std::system(command.c_str()), 0) << text_of(folder_ / "log").substr(0, 4000);
-    loaded_ = ::dlopen((folder_ / "passes.so").c_str(), RTLD_LAZY | RTLD_LOCAL);
-    EXPECT_NE(loaded_, nullptr) << ::dlerror();
-  }
-  ~compiled_for_host() {
-    if (loaded_ != nullptr) ::dlclose(loaded_);
-    fs::remove_all(folder_);
-  }
-  compiled_for_host(const compiled_for_host&) = delete;
-  template <class F>
-  F* find(const std::string& name) const {
-    return loaded_ == nullptr ? nullptr : reinterpret_cast<F*>(::dlsym(loaded_, name.c_str()));
-  }
-
- private:
-  fs::path folder_;
-  void* loaded_ = nullptr;
-};
-
 struct random_plan {
   step_list steps;
   std::vector<random_kernel> kernels;
@@ -294,10 +229,10 @@ class generated_kernels : public ::testing::TestWithParam<dtype> {
 TEST_P(generated_kernels, results_have_the_same_bits_as_those_of_the_interpreter) {
   constexpr int count = 120;
   random_plan plan = plan_of(random_, GetParam(), count);
-  const source s = source_of(plan.steps, plan.aligned);
+  const source s = source_of(plan.steps, {}, plan.aligned);
   ASSERT_EQ(s.of_steps.size(), plan.kernels.size());
   const compiled_for_host compiled(s, GetParam());
-  const auto interpret = compiled.find<void(void*)>("run_interpreter");
+  const auto interpret = compiled.find<void(const void*, unsigned, unsigned)>("interpret_elements");
   ASSERT_NE(interpret, nullptr);
   int several = 0, flat = 0, tiled = 0, wide = 0;
   for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
@@ -305,8 +240,9 @@ TEST_P(generated_kernels, results_have_the_same_bits_as_those_of_the_interpreter
     const thread_partition partition = partition_among_threads(p.what, plan.aligned);
     several += partition.elements > 1, flat += partition.flat, tiled += partition.tiled.has_value();
     for (const access& a : partition.accesses) wide += a.how == access::kind::wide;
-    const source::kernel& k = s.kernels[s.of_steps[i]];
-    const auto run = compiled.find<void(void**, unsigned)>("run_" + k.name);
+    const source::launch& launch = s.of_steps[i].front();
+    const source::kernel& k = s.kernels[launch.kernel];
+    const auto run = compiled.find<void(const void*, unsigned)>("run_" + k.name);
     ASSERT_NE(run, nullptr) << k.name;
     const auto addresses = [&](std::vector<std::vector<std::byte>>& memory) {
       std::vector<void*> out;
@@ -323,14 +259,14 @@ TEST_P(generated_kernels, results_have_the_same_bits_as_those_of_the_interpreter
     auto& memory = const_cast<random_kernel&>(p).memory;
     const auto before = memory;
     const std::vector<void*> at = addresses(memory);
-    run(const_cast<void**>(at.data()), k.blocks);
+    run(at.data(), launch.blocks);
     const auto got = memory;
     for (std::size_t o = 0; o < memory.size(); ++o) std::copy(before[o].begin(), before[o].end(), memory[o].begin());
     auto e = elementwise_arguments(p.what, [&](const location& l) {
       const auto which = static_cast<std::size_t>(&l - p.what.operands.data());
       return which < p.what.operands.size() ? at[which] : at.back();
     });
-    interpret(&e);
+    interpret(&e, 1, block_threads);
     expect_same(
         p, got, memory,
         cat("kernel ", i, " of ", p.description, "; ", numerics::how_to_repeat(), "\n", body_of(p.what, partition)));
@@ -344,7 +280,7 @@ TEST_P(generated_kernels, results_have_the_same_bits_as_those_of_the_interpreter
 
 TEST_P(generated_kernels, nvrtc_compiles_sources_without_warnings) {
   const random_plan plan = plan_of(random_, GetParam(), 40);
-  const source s = source_of(plan.steps, plan.aligned);
+  const source s = source_of(plan.steps, {}, plan.aligned);
   const auto with = jit::nvrtc::find();
   ASSERT_TRUE(with) << with.error().text();
   const jit::recipe r = recipe_of(s.text);
@@ -363,9 +299,14 @@ TEST(generated_sources, equal_elementwise_kernels_share_a_kernel) {
   random_plan plan = plan_of(random, dtype::f32, 1);
   plan.steps.steps.push_back(plan.steps.steps[0]);
   plan.steps.steps.insert(plan.steps.steps.begin(), operator_step{});
-  const source s = source_of(plan.steps, plan.aligned);
+  const source s = source_of(plan.steps, {}, plan.aligned);
   EXPECT_EQ(s.kernels.size(), 1u);
-  EXPECT_EQ(s.of_steps, (std::vector<std::uint16_t>{source::none, 0, 0}));
+  ASSERT_EQ(s.of_steps.size(), 3u);
+  EXPECT_TRUE(s.of_steps[0].empty());
+  for (const std::size_t i : {1u, 2u}) {
+    ASSERT_EQ(s.of_steps[i].size(), 1u);
+    EXPECT_EQ(s.of_steps[i][0].kernel, 0u);
+  }
 }
 
 }  // namespace

@@ -9,7 +9,6 @@ namespace {
 
 using epilogue::op;
 
-constexpr unsigned widest = 16;  // bytes of the widest load
 // The most bytes of operands that a thread has in registers, and the most instructions for its elements, whose loop is
 // unrolled.
 constexpr unsigned most_bytes = 256, most_work = 4096;

@@ -7,8 +7,9 @@
 /// The partition of an elementwise kernel's work for the CUDA kernel that is generated for it.
 namespace troupe::dnn::generated {
 
-/// Threads of a block of each generated kernel.
+/// Threads of a block of each kernel that is generated for an elementwise kernel.
 inline constexpr unsigned block_threads = 256;
+inline constexpr unsigned widest = 16;  ///< bytes of the widest load or store
 
 /// How a thread accesses an operand.
 struct access {

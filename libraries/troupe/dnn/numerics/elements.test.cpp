@@ -143,6 +143,38 @@ TEST_F(dnn_elements, softmax_and_its_gradient_match_the_definition) {
     }
 }
 
+TEST_F(dnn_elements, functions_around_reductions_match_the_definition) {
+  for (const dtype t : types)
+    for (int i = 0; i < 8 && !HasFailure(); ++i) {
+      const extents e = any_extents(2, 4, 12);
+      const auto over = static_cast<std::size_t>(random.between(0, static_cast<std::int64_t>(e.size()) - 1));
+      extents of_sets = e, row(e.size(), 1);
+      of_sets[over] = 1, row.back() = e.back();
+      const value x = given(t, e), residual = x + given(t, e), set = given(dtype::f32, of_sets),
+                  scaled = residual * given(dtype::f32, row) + set;
+      const value sum = reduce(scaled, reduction_kind::sum, {over}),
+                  most = reduce(scaled, reduction_kind::maximum, {over});
+      const value centered = scaled - 0.25 * sum, y = softmax(convert(centered, t), over) * set;
+      // Results of elements and of sets that other nodes read, too; reductions over other axes.
+      expect_as_defined({convert(residual, t), y, most - sum, reduce(y, reduction_kind::norm2, {over}),
+                         reduce(y + most, reduction_kind::mean, {(over + 1) % e.size()}), tanh(most)},
+                        dtype::f32, 2e-4);
+    }
+}
+
+TEST_F(dnn_elements, reductions_of_long_lines_and_columns_match_the_definition) {
+  for (const dtype t : {dtype::f32, dtype::bf16})
+    for (const auto& [e, over] : {std::pair<extents, std::size_t>{{3, 20'000}, 1},
+                                  {{2'500, 24}, 0},
+                                  {{2, 700, 36}, 1},
+                                  {{5, 1'023}, 1},
+                                  {{400, 7}, 0},
+                                  {{2, 33'000}, 1}}) {
+      const value x = given(t, e), y = softmax(x, over);
+      expect_as_defined({y, reduce(x, reduction_kind::mean, {over}), softmax_gradient(x, y, over)}, dtype::f32, 1e-4);
+    }
+}
+
 TEST_F(dnn_elements, normalizations_and_their_gradients_match_the_definition) {
   constexpr double epsilon = 1e-3;
   for (const dtype t : types)

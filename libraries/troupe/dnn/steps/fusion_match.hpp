@@ -19,6 +19,7 @@ struct fusion_match {
     bool copied = false;  ///< true if it must be copied because its address is not aligned
     /// If set, the kernel also reads this tensor with other strides, at any address: those for which this returns true.
     bool (*accepts)(const tensor_shape&) = nullptr;
+    bool as_stored = false;  ///< true if the kernel reads it as it is stored; it may have another type and layout
   };
   std::vector<std::uint16_t> nodes;
   std::uint16_t at = 0;  ///< the node in whose place the match is computed, see position_of()

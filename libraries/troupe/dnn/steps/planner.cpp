@@ -131,7 +131,7 @@ void planner::analyze_uses() {
     for (const fusion_match::tensor& in : match.inputs) {
       tensor_state& t = tensors_[in.number];
       t.last_reader = std::max<std::size_t>(t.last_reader, match.at), ++t.readers;
-      if (t.needed_shape == nullptr) t.needed_shape = &in.shape;
+      if (t.needed_shape == nullptr && !in.as_stored) t.needed_shape = &in.shape;
     }
   }
   for (std::size_t i = 0; i < nodes.size(); ++i)
@@ -466,7 +466,7 @@ void planner::add_operator_step(const encoded_node& n) {
 // Returns a tensor as a match needs it: where it is, or a copy.
 location planner::input_of_match(const fusion_match::tensor& as) {
   const location l = location_of(as.number);
-  if (as.accepts != nullptr && l.type == as.type && as.accepts(l.shape)) return l;
+  if (as.as_stored || (as.accepts != nullptr && l.type == as.type && as.accepts(l.shape))) return l;
   const bool aligned = !as.copied && static_cast<std::uint64_t>(l.offset) * bytes_of(l.type) % 16 == 0;
   if (l.type == as.type && aligned && same_layout(l.shape, as.shape)) return l;
   return copy_with_layout(as.number, as.shape, as.type);

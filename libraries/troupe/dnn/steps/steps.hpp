@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <troupe/dnn/graph/kinds.hpp>
 #include <troupe/dnn/operations/random/attributes.hpp>
 #include <troupe/dnn/steps/iteration_space.hpp>
 #include <troupe/dnn/steps/locations.hpp>
@@ -16,13 +17,14 @@ namespace troupe::dnn {
 /// Elementwise operations, computed in one pass over all elements.
 struct elementwise_kernel {
   struct operation {
-    enum class kind : std::uint8_t { read, number, apply, round, write, random };
+    enum class kind : std::uint8_t { read, number, apply, round, write, random, reduce };
     kind what{};
     epilogue::op function{};            ///< apply: the function
+    reduction_kind reduction{};         ///< reduce, which only set kernels have: how elements are combined
     dtype type{};                       ///< round: the type to round to
     std::uint16_t operand = 0;          ///< read, write: the operand; random: the operand whose offsets are positions
-    std::uint16_t from[3] = {0, 0, 0};  ///< apply, round, write: the operations that compute the arguments, of which
-                                        ///< round and write use the first; random: the first is the sequence's index
+    std::uint16_t from[3] = {0, 0, 0};  ///< apply, round, write, reduce: the operations that compute the arguments; all
+                                        ///< but apply use the first; random: the first is the sequence's index
     double value = 0;                   ///< number: its value
   };
   /// A sequence of random numbers.

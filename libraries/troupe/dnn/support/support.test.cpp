@@ -50,6 +50,7 @@ bool is_only_a_view(const step_list& all, const node_query& query) {
   if (query.what == op::write || query.what == op::convert) return false;
   std::ptrdiff_t kernels = 0;
   for (const auto& step : all.steps) {
+    if (std::holds_alternative<fused_step>(step)) return false;
     const auto* const kernel = std::get_if<elementwise_kernel>(&step);
     if (kernel == nullptr) continue;
     ++kernels;
@@ -62,12 +63,12 @@ bool is_only_a_view(const step_list& all, const node_query& query) {
          std::count_if(nodes.begin(), nodes.end(), [](const encoded_node& n) { return n.what == op::write; });
 }
 
-// The step of a plan that computes a node. A view has no step; if neither is set, an elementwise kernel computes it.
+// The step of a plan that computes a node. A view has no step; if neither is set, elementwise kernels or set kernels
+// compute it.
 struct planned_node {
   bool is_view = false;
   const operator_step* own = nullptr;
   const fused_step* fused = nullptr;
-  std::size_t last_kernel = 0;  // index of the last elementwise kernel
 
   // `is_match(step)` returns true if a fused step computes the node.
   template <class IsMatch>
@@ -77,7 +78,6 @@ struct planned_node {
       if (const auto* const s = std::get_if<operator_step>(&all.steps[i]); s != nullptr && s->what == query.what)
         own = s;
       if (const auto* const s = std::get_if<fused_step>(&all.steps[i]); s != nullptr && is_match(*s)) fused = s;
-      if (std::holds_alternative<elementwise_kernel>(all.steps[i])) last_kernel = i;
     }
     is_view = is_view && own == nullptr && fused == nullptr;
   }
@@ -129,8 +129,9 @@ std::string with_matmul(const node_query& query, dtype compute) {
 
 std::string on_cuda(const node_query& query) {
   const cuda_plan all = make_cuda_plan({}, analysis_of(query.graph));
-  const planned_node planned(all, query,
-                             [&](const fused_step& s) { return all.stored_type_step_of(s).what == query.what; });
+  const planned_node planned(all, query, [&](const fused_step& s) {
+    return all.set_kernel_of(s) == nullptr && all.stored_type_step_of(s).what == query.what;
+  });
   const std::string vendor = query.what == op::product ? with_matmul(query, all.compute_type) : with_cudnn(query);
   if (planned.is_view) return vendor + "view";
   if (planned.own != nullptr) return vendor + in_type("plain", all.compute_type, query.type);
@@ -138,8 +139,11 @@ std::string on_cuda(const node_query& query) {
     const dtype computed = all.stored_type_step_of(*planned.fused).inputs[0].type;
     return vendor + (computed == query.type ? "stored-type" : cat("stored-type in ", to_string(computed)));
   }
-  const auto kernels = generated::source_of(all, aligned_memory_of(query.graph)).of_steps;
-  const bool generates = kernels.at(planned.last_kernel) != generated::source::none;
+  const auto launches =
+      generated::source_of(
+          all, [&](const fused_step& s) { return all.set_kernel_of(s); }, aligned_memory_of(query.graph))
+          .of_steps;
+  const bool generates = std::ranges::none_of(launches, [](const auto& of_step) { return of_step.empty(); });
   return vendor + in_type(generates ? "generated" : "interpreted", all.compute_type, query.type);
 }
 

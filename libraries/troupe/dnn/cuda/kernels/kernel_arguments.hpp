@@ -16,9 +16,9 @@ inline constexpr int most_operations = 64, most_operands = 20, most_axes = 8, mo
 
 /// An elementwise_kernel::operation in plain numbers.
 struct operation {
-  enum what : std::uint8_t { read, number, apply, round, write, random };
-  std::uint8_t what, function, type, operand;
-  std::uint8_t from[3], unused;
+  enum what : std::uint8_t { read, number, apply, round, write, random, reduce };
+  std::uint8_t what, function, type, operand;  ///< function: of reduce, a reduction_kind
+  std::uint8_t from[3], is_of_set;             ///< is_of_set: for set kernels, see set_kernel
   double value;
 };
 struct operand {
@@ -54,19 +54,26 @@ struct sets {
   set_axes outside, inside;
 };
 
-struct reduction_arguments {
-  sets all;
-  const void* x;
-  void* y;
-  std::int64_t kind;   ///< reduction_kind
-  std::int64_t parts;  ///< number of parts of each set; if it is not 1, `partial` has the results of all parts
+inline constexpr int most_set_operations = 48, most_set_operands = 16;
+/// Threads of a block that interprets a set kernel.
+inline constexpr unsigned most_threads_of_set = 1024;
+
+/// A sets::set_kernel in plain numbers: the extents of the axes outside and inside of sets, the last one the fastest,
+/// and the set_partition.
+struct set_arguments {
+  struct operand {
+    void* memory;
+    std::uint64_t type;
+    std::int64_t outside[most_axes], inside[most_axes];  ///< strides
+  };
+  std::int32_t outer_rank, inner_rank;
+  std::int64_t outside[most_axes], inside[most_axes];
+  std::int64_t sets, elements;
+  std::int32_t threads, vectors, width, operations;
+  std::int64_t chunks, parts;
   double* partial;
-};
-struct softmax_arguments {
-  sets all;
-  const void *x, *dy;  ///< for the gradient, x is the y of the softmax
-  void* to;
-  std::int64_t logarithmic;
+  operation all[most_set_operations];
+  operand operands[most_set_operands];
 };
 struct normalization_arguments {
   sets all;

@@ -20,6 +20,18 @@ kernel_arguments::sequence sequence_of(const elementwise_kernel::sequence& s, co
           .word_stride = in_memory ? s.words->shape.strides[0] : 0};
 }
 
+inline kernel_arguments::operation operation_of(const elementwise_kernel::operation& o, bool is_of_set = false) {
+  const bool reduces = o.what == elementwise_kernel::operation::kind::reduce;
+  return {.what = static_cast<std::uint8_t>(o.what),
+          .function = reduces ? static_cast<std::uint8_t>(o.reduction) : static_cast<std::uint8_t>(o.function),
+          .type = static_cast<std::uint8_t>(o.type),
+          .operand = static_cast<std::uint8_t>(o.operand),
+          .from = {static_cast<std::uint8_t>(o.from[0]), static_cast<std::uint8_t>(o.from[1]),
+                   static_cast<std::uint8_t>(o.from[2])},
+          .is_of_set = is_of_set,
+          .value = o.value};
+}
+
 /// Returns the arguments with which the kernel `elements` interprets an elementwise kernel. `at(location)` returns the
 /// address of a location.
 template <class At>
@@ -27,17 +39,7 @@ kernel_arguments::elements elementwise_arguments(const elementwise_kernel& k, co
   kernel_arguments::elements e{};
   e.rank = static_cast<std::int64_t>(k.over.rank()), e.count = 1, e.operations = k.operations.size();
   for (std::size_t i = 0; i < k.over.rank(); ++i) e.extents[i] = k.over.extent(i), e.count *= k.over.extent(i);
-  for (std::size_t i = 0; i < k.operations.size(); ++i) {
-    const elementwise_kernel::operation& o = k.operations[i];
-    e.all[i] = {.what = static_cast<std::uint8_t>(o.what),
-                .function = static_cast<std::uint8_t>(o.function),
-                .type = static_cast<std::uint8_t>(o.type),
-                .operand = static_cast<std::uint8_t>(o.operand),
-                .from = {static_cast<std::uint8_t>(o.from[0]), static_cast<std::uint8_t>(o.from[1]),
-                         static_cast<std::uint8_t>(o.from[2])},
-                .unused = 0,
-                .value = o.value};
-  }
+  for (std::size_t i = 0; i < k.operations.size(); ++i) e.all[i] = operation_of(k.operations[i]);
   for (std::size_t i = 0; i < k.operands.size(); ++i) {
     e.operands[i].memory = k.operands[i].exists() ? at(k.operands[i]) : nullptr;
     e.operands[i].type = static_cast<std::uint64_t>(k.operands[i].type);

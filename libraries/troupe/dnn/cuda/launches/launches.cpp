@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <troupe/base/text/cat.hpp>
 #include <troupe/base/try.hpp>
 #include <troupe/dnn/cuda/launches/attention_launches.hpp>
@@ -7,7 +8,8 @@
 #include <troupe/dnn/cuda/launches/enqueue_functions.hpp>
 #include <troupe/dnn/cuda/launches/launch_templates.hpp>
 #include <troupe/dnn/cuda/launches/launches.hpp>
-#include <troupe/dnn/cuda/launches/reductions.hpp>
+#include <troupe/dnn/cuda/launches/set_arguments.hpp>
+#include <troupe/dnn/sets/combining.hpp>
 
 namespace troupe::dnn {
 namespace {
@@ -19,7 +21,17 @@ static_assert(static_cast<int>(kind::read) == kernel_arguments::operation::read 
               static_cast<int>(kind::apply) == kernel_arguments::operation::apply &&
               static_cast<int>(kind::round) == kernel_arguments::operation::round &&
               static_cast<int>(kind::write) == kernel_arguments::operation::write &&
-              static_cast<int>(kind::random) == kernel_arguments::operation::random);
+              static_cast<int>(kind::random) == kernel_arguments::operation::random &&
+              static_cast<int>(kind::reduce) == kernel_arguments::operation::reduce);
+
+// Launches a generated kernel, whose parameter begins at `parameter`.
+template <class A>
+result<void> launch_generated(const generated_kernels_of_plan& all, const generated::source::launch& how,
+                              const A& parameter, const launch_context& on) {
+  return cuda::done_on(on.stream, "dnn", "cuLaunchKernel",
+                       cuda::launch((*all.kernels)[how.kernel], {how.blocks}, {all.from.kernels[how.kernel].threads},
+                                    on.stream, parameter));
+}
 
 }  // namespace
 
@@ -50,8 +62,7 @@ const elementwise_limits limits_of_kernels{.operations = kernel_arguments::most_
                                            .operands = kernel_arguments::most_operands,
                                            .sequences = kernel_arguments::most_sequences,
                                            .workspace = [](const operator_step& s) -> std::int64_t {
-                                             if (s.what == op::attention) return attention_workspace_of(s);
-                                             return s.what == op::reduction ? reduction_workspace_of(s) : 0;
+                                             return s.what == op::attention ? attention_workspace_of(s) : 0;
                                            }};
 
 result<void> enqueue_order_barrier(const launch_context& on) {
@@ -63,14 +74,41 @@ result<void> enqueue(const elementwise_kernel& k, const launch_context& on) {
   return launch_per_element<"elements">(on, e.count, e);
 }
 
-result<void> enqueue_generated(CUkernel kernel, const generated::source::kernel& how, const elementwise_kernel& k,
+result<void> enqueue(const sets::set_kernel& k, const launch_context& on) {
+  const kernel_arguments::set_arguments a = set_arguments_of(k, [&](const location& l) { return on.at(l); });
+  const auto threads = static_cast<unsigned>(a.threads), block = std::max(threads, kernel_arguments::set_threads);
+  TROUPE_TRY(launch<"interpret_sets">(on, kernel_arguments::divided_up(a.sets * a.parts, block / threads), block, a));
+  if (a.parts == 1) return {};
+  constexpr std::int64_t at_once = kernel_arguments::set_threads / sets::threads_for_parts;
+  return launch<"interpret_parts">(on, kernel_arguments::divided_up(a.sets, at_once), kernel_arguments::set_threads, a);
+}
+
+result<void> enqueue_generated(const generated_kernels_of_plan& all, std::size_t step, const elementwise_kernel& k,
                                const launch_context& on) {
   void* addresses[kernel_arguments::most_operands + kernel_arguments::most_sequences];
   std::size_t n = 0;
   for (const location& l : k.operands) addresses[n++] = l.exists() ? on.at(l) : nullptr;
   for (const elementwise_kernel::sequence& s : k.sequences) addresses[n++] = s.words ? on.at(*s.words) : nullptr;
-  return cuda::done_on(on.stream, "dnn", "cuLaunchKernel",
-                       cuda::launch(kernel, {how.blocks}, {how.threads}, on.stream, addresses));
+  const generated::source::launch& how = all.from.of_steps[step].front();
+  return launch_generated(all, how, addresses, on);
+}
+
+result<void> enqueue_generated(const generated_kernels_of_plan& all, std::size_t step, const sets::set_kernel& k,
+                               const launch_context& on) {
+  thread_local std::vector<std::int64_t> parameter;  // reused, so that requests do not allocate
+  for (const generated::source::launch& how : all.launches_of(step)) {
+    parameter.clear();
+    const auto add = [](void* address) { parameter.push_back(reinterpret_cast<std::intptr_t>(address)); };
+    for (const location& l : k.operands) add(on.at(l));
+    add(k.partition.parts == 1 ? nullptr : on.at(k.partial));
+    parameter.insert(parameter.end(), how.numbers.begin(), how.numbers.end());
+    TROUPE_TRY(launch_generated(all, how, *parameter.data(), on));
+  }
+  return {};
+}
+
+result<void> enqueue_set_operation(const operator_step& s, const launch_context&) {
+  return error(reaction::fatal, "dnn", cat("a plan has a step for ", to_string(s.what), ", which set kernels compute"));
 }
 
 result<void> enqueue(const operator_step& s, const launch_context& on) {

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <troupe/cuda/launch.hpp>
 #include <troupe/dnn/cuda/kernels/kernel_arguments.hpp>
 #include <troupe/dnn/generated/source.hpp>
+#include <troupe/dnn/sets/set_kernel.hpp>
 #include <troupe/dnn/steps/planner.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 
@@ -39,12 +41,28 @@ extern const elementwise_limits limits_of_kernels;
 
 /// Enqueues a kernel that keeps the kernels before and after it in the stream from overlapping.
 result<void> enqueue_order_barrier(const launch_context& on);
-/// Enqueue a step that our own kernels compute: an operator step by the function that graph/op_list.inc names for its
-/// operation, for example enqueue_convolution in launches/convolution.cpp.
+/// Enqueue a step that our own kernels compute, elementwise and set kernels by interpretation, an operator step by the
+/// function that graph/op_list.inc names for its operation, for example enqueue_convolution in
+/// launches/convolution.cpp.
 result<void> enqueue(const elementwise_kernel& k, const launch_context& on);
 result<void> enqueue(const operator_step& s, const launch_context& on);
-/// Enqueues the kernel that was generated for an elementwise kernel.
-result<void> enqueue_generated(CUkernel kernel, const generated::source::kernel& how, const elementwise_kernel& k,
+result<void> enqueue(const sets::set_kernel& k, const launch_context& on);
+
+/// The kernels of a plan that were generated for some of its steps.
+struct generated_kernels_of_plan {
+  const generated::source& from;
+  const std::vector<CUkernel>* kernels;  ///< null if they are not compiled
+
+  /// Returns the launches of a step; none if its operations must be interpreted.
+  std::span<const generated::source::launch> launches_of(std::size_t step) const noexcept {
+    if (kernels == nullptr) return {};
+    return from.of_steps[step];
+  }
+};
+/// Enqueue the launches of the kernels that were generated for a step.
+result<void> enqueue_generated(const generated_kernels_of_plan& all, std::size_t step, const elementwise_kernel& k,
+                               const launch_context& on);
+result<void> enqueue_generated(const generated_kernels_of_plan& all, std::size_t step, const sets::set_kernel& k,
                                const launch_context& on);
 
 }  // namespace troupe::dnn

@@ -1,60 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <troupe/base/try.hpp>
 #include <troupe/dnn/cuda/launches/enqueue_functions.hpp>
 #include <troupe/dnn/cuda/launches/launch_templates.hpp>
-#include <troupe/dnn/cuda/launches/reductions.hpp>
-#include <troupe/dnn/operations/reductions/attributes.hpp>
-#include <troupe/dnn/steps/geometry.hpp>
 
 namespace troupe::dnn {
-
-using kernel_arguments::set_threads;
-
-namespace {
-
-// Returns the number of parts of each set. It is the same on all GPUs, so that results are the same.
-std::int64_t parts_of(const kernel_arguments::sets& all) noexcept {
-  constexpr std::int64_t enough_blocks = 1024, fewest_elements = 4096;
-  if (all.outside.count == 0) return 1;
-  return std::clamp<std::int64_t>(all.inside.count / fewest_elements, 1,
-                                  kernel_arguments::divided_up(enough_blocks, all.outside.count));
-}
-
-}  // namespace
-
-std::int64_t reduction_workspace_of(const operator_step& s) noexcept {
-  const auto all = sets_of(s.inputs[0].shape, s.attributes.as<reduction_attributes>().over);
-  const std::int64_t parts = parts_of(all);
-  return parts == 1 ? 0 : all.outside.count * parts * static_cast<std::int64_t>(sizeof(double) / sizeof(float));
-}
-
-result<void> enqueue_reduction(const operator_step& s, const launch_context& on) {
-  const auto a = s.attributes.as<reduction_attributes>();
-  kernel_arguments::reduction_arguments r{.all = sets_of(s.inputs[0].shape, a.over),
-                                          .x = on.at(s.inputs[0]),
-                                          .y = on.at(s.outputs[0]),
-                                          .kind = static_cast<std::int64_t>(a.kind),
-                                          .parts = 1,
-                                          .partial = nullptr};
-  r.parts = parts_of(r.all);
-  if (r.parts == 1) return launch<"reduce">(on, r.all.outside.count, set_threads, r);
-  r.partial = static_cast<double*>(on.at(s.workspace));
-  TROUPE_TRY(launch<"reduce">(on, r.all.outside.count * r.parts, set_threads, r));
-  return launch<"reduce_parts">(on, r.all.outside.count, set_threads, r);
-}
-
-result<void> enqueue_softmax(const operator_step& s, const launch_context& on) {
-  const bool gradient = s.what == op::softmax_gradient;
-  const auto a = s.attributes.as<softmax_attributes>();
-  const location& values = s.inputs[gradient ? 1 : 0];
-  const kernel_arguments::softmax_arguments r{sets_of(values.shape, std::int64_t{1} << a.over), on.at(values),
-                                              gradient ? on.at(s.inputs[0]) : nullptr, on.at(s.outputs[0]),
-                                              a.logarithmic};
-  return gradient ? launch<"softmax_gradient">(on, r.all.outside.count, set_threads, r)
-                  : launch<"softmax">(on, r.all.outside.count, set_threads, r);
-}
 
 result<void> enqueue_product(const operator_step& s, const launch_context& on) {
   const tensor_shape &a = s.inputs[0].shape, &b = s.inputs[1].shape, &c = s.outputs[0].shape;

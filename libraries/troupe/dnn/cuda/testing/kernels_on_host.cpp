@@ -21,6 +21,7 @@
 #include "../kernels/resampling.cuh"
 #include "../kernels/response_norm.cuh"
 #include "../kernels/rows.cuh"
+#include "../kernels/set_interpreter.cuh"
 
 namespace troupe::dnn::testing {
 namespace {

@@ -149,6 +149,9 @@ class pieces {
           for (std::int64_t l = 0; l < t.lines; ++l)
             sequences_[o.from[0]].make(position(o, t) + l * strides_of(o).between, strides_of(o).along,
                                        to + l * t.count, t.count);
+          break;
+        case reduce:  // only set kernels reduce
+          break;
       }
     }
   }

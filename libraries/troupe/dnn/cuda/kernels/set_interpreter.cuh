@@ -1,0 +1,185 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/dnn/sets/threads.cuh>
+
+#include "elements.cuh"
+
+/// Interprets set kernels: see sets/set_kernel.hpp. Each thread computes one element after another, and all values of
+/// sets.
+namespace troupe::dnn::on_gpu {
+
+using kernel_arguments::set_arguments;
+
+/// The set of a thread, and the values that it has computed for the set and for one element.
+template <class N>
+class set_interpreter {
+ public:
+  using number = epilogue::on_gpu::number<N>;
+  using operation = kernel_arguments::operation;
+
+  __device__ set_interpreter(const set_arguments& all, i64 set, unsigned thread) : all_(all), thread_(thread) {
+    split(set, all.outer_rank, all.outside, outside_);
+  }
+
+  /// Computes operation k, whose value is one for each set and no reduction, or writes such a value.
+  __device__ void compute_of_set(int k, bool writes) {
+    if (all_.all[k].what != operation::write)
+      compute(k);
+    else if (writes && thread_ == 0)
+      store(k);
+  }
+  /// Combines the thread's elements of chunks `first` to `end` for reduction k.
+  __device__ double combined(int k, i64 first, i64 end) {
+    const auto how = static_cast<reduction_kind>(all_.all[k].function);
+    double total = sets::start_of<double>(how);
+    for (i64 c = first; c < end; ++c) {
+      if (sets::combines_in_double(how)) {
+        for_each_of_chunk(c, k, [&](N x) {
+          total = sets::combine(how, total, sets::prepared(how, static_cast<double>(x)));
+        });
+      } else {
+        N part = sets::start_of<N>(how);
+        for_each_of_chunk(c, k, [&](N x) { part = sets::combine(how, part, sets::prepared(how, x)); });
+        total = sets::combine(how, total, static_cast<double>(part));
+      }
+    }
+    return total;
+  }
+  __device__ void set_value(int k, double reduced) {
+    values_[k] = static_cast<N>(sets::finished(static_cast<reduction_kind>(all_.all[k].function), reduced, all_.elements));
+  }
+  /// Writes the results of the thread's elements of chunks `first` to `end`.
+  __device__ void write_elements(i64 first, i64 end) {
+    for (i64 c = first; c < end; ++c)
+      for_each_index(c, [&](i64 index) {
+        at(index, all_.operations);
+        for (int k = 0; k < all_.operations; ++k)
+          if (all_.all[k].what == operation::write && all_.all[k].is_of_set == 0) store(k);
+      });
+  }
+
+ private:
+  __device__ static void split(i64 n, int rank, const std::int64_t* extents, i64* indexes) {
+    for (int i = rank; i-- > 0; n /= extents[i]) indexes[i] = n % extents[i];
+  }
+  template <class F>
+  __device__ void for_each_index(i64 chunk, const F& f) {
+    for (int v = 0; v < all_.vectors; ++v)
+      for (int k = 0; k < all_.width; ++k)
+        if (const i64 i = ((chunk * all_.vectors + v) * all_.threads + thread_) * all_.width + k; i < all_.elements) f(i);
+  }
+  // Calls `f(x)` with the argument of reduction k for each element of the thread in a chunk.
+  template <class F>
+  __device__ void for_each_of_chunk(i64 chunk, int k, const F& f) {
+    for_each_index(chunk, [&](i64 index) {
+      at(index, k);
+      f(values_[all_.all[k].from[0]]);
+    });
+  }
+  // Computes the values of an element before operation `end`.
+  __device__ void at(i64 index, int end) {
+    split(index, all_.inner_rank, all_.inside, inside_);
+    for (int k = 0; k < end; ++k)
+      if (all_.all[k].is_of_set == 0 && all_.all[k].what != operation::write) compute(k);
+  }
+  __device__ i64 offset(const set_arguments::operand& of, bool is_of_set) const {
+    i64 out = 0;
+    for (int i = 0; i < all_.outer_rank; ++i) out += outside_[i] * of.outside[i];
+    for (int i = 0; i < all_.inner_rank && !is_of_set; ++i) out += inside_[i] * of.inside[i];
+    return out;
+  }
+  __device__ void compute(int k) {
+    const operation& o = all_.all[k];
+    const N first = values_[o.from[0]];
+    if (o.what == operation::read) {
+      const set_arguments::operand& of = all_.operands[o.operand];
+      values_[k] = number::load(static_cast<dtype>(of.type), of.memory, offset(of, o.is_of_set != 0));
+    } else if (o.what == operation::number) {
+      values_[k] = static_cast<N>(o.value);
+    } else if (o.what == operation::apply) {
+      values_[k] =
+          epilogue::value_of(static_cast<epilogue::op>(o.function), first, values_[o.from[1]], values_[o.from[2]]);
+    } else {
+      values_[k] = number::rounded(static_cast<dtype>(o.type), first);
+    }
+  }
+  __device__ void store(int k) {
+    const operation& o = all_.all[k];
+    const set_arguments::operand& of = all_.operands[o.operand];
+    number::store(static_cast<dtype>(of.type), of.memory, offset(of, o.is_of_set != 0), values_[o.from[0]]);
+  }
+
+  const set_arguments& all_;
+  const unsigned thread_;
+  i64 outside_[kernel_arguments::most_axes] = {}, inside_[kernel_arguments::most_axes] = {};
+  N values_[kernel_arguments::most_set_operations] = {};
+};
+
+template <class N>
+__device__ void interpret_sets(const set_arguments& a) {
+  __shared__ double shared[kernel_arguments::most_threads_of_set];
+  const auto threads = static_cast<unsigned>(a.threads);
+  const unsigned thread = threadIdx.x % threads;
+  const i64 at_once = blockDim.x / threads, items = a.sets * a.parts;
+  for (i64 first = blockIdx.x * at_once; first < items; first += gridDim.x * at_once) {
+    const i64 item = first + threadIdx.x / threads;
+    const bool is_there = item < items;
+    const i64 set = is_there ? item / a.parts : 0, part = is_there ? item % a.parts : 0;
+    const i64 begin = a.chunks * part / a.parts, end = a.chunks * (part + 1) / a.parts;
+    set_interpreter<N> my(a, set, thread);
+    int reduction = 0;
+    for (int k = 0; k < a.operations; ++k) {
+      const kernel_arguments::operation& o = a.all[k];
+      if (o.is_of_set == 0) continue;
+      if (o.what != kernel_arguments::operation::reduce) {
+        my.compute_of_set(k, is_there && a.parts == 1);
+        continue;
+      }
+      const double reduced = sets::combine_in_memory(my.combined(k, begin, end), static_cast<reduction_kind>(o.function),
+                                                     thread, threads, shared + (threadIdx.x - thread), 1);
+      if (a.parts == 1)
+        my.set_value(k, reduced);
+      else if (is_there && thread == 0)
+        a.partial[(reduction * a.sets + set) * a.parts + part] = reduced;
+      ++reduction;
+    }
+    if (is_there) my.write_elements(begin, end);
+  }
+}
+
+/// Combines the parts of sets, and computes the values of sets.
+template <class N>
+__device__ void interpret_parts(const set_arguments& a) {
+  __shared__ double shared[kernel_arguments::most_threads_of_set];
+  constexpr unsigned threads = sets::threads_for_parts;
+  const unsigned thread = threadIdx.x % threads;
+  const i64 at_once = blockDim.x / threads;
+  for (i64 first = blockIdx.x * at_once; first < a.sets; first += gridDim.x * at_once) {
+    const i64 item = first + threadIdx.x / threads;
+    const bool is_there = item < a.sets;
+    const i64 set = is_there ? item : 0;
+    set_interpreter<N> my(a, set, thread);
+    int reduction = 0;
+    for (int k = 0; k < a.operations; ++k) {
+      const kernel_arguments::operation& o = a.all[k];
+      if (o.is_of_set == 0) continue;
+      if (o.what != kernel_arguments::operation::reduce) {
+        my.compute_of_set(k, is_there);
+        continue;
+      }
+      const auto how = static_cast<reduction_kind>(o.function);
+      double mine = sets::start_of<double>(how);
+      for (i64 p = thread; p < a.parts; p += threads)
+        mine = sets::combine(how, mine, a.partial[(reduction * a.sets + set) * a.parts + p]);
+      my.set_value(k, sets::combine_in_memory(mine, how, thread, threads, shared + (threadIdx.x - thread), 1));
+      ++reduction;
+    }
+  }
+}
+
+KERNELS(interpret_sets, set_arguments, interpret_sets)
+KERNELS(interpret_parts, set_arguments, interpret_parts)
+
+}  // namespace troupe::dnn::on_gpu

@@ -1,0 +1,466 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <troupe/base/text/cat.hpp>
+#include <troupe/dnn/generated/set_text.hpp>
+#include <troupe/dnn/generated/text_parts.hpp>
+#include <troupe/dnn/generated/thread_partition.hpp>
+#include <troupe/dnn/sets/combining.hpp>
+#include <troupe/dnn/sets/set_partition.hpp>
+
+namespace troupe::dnn::generated {
+namespace {
+
+using sets::set_kernel;
+using operation = set_kernel::operation;
+using kind = operation::kind;
+
+// Writes kernels. Names in their text: set, its index o0, o1, ... along the axes outside; a thread's elements are
+// e = v * along + j of a chunk, where j counts neighbors: elements of a row, or sets of a thread. Values of elements
+// are v3[e] for operation 3, values of sets s3[j].
+class set_writer {
+ public:
+  set_writer(const set_kernel& k, const std::vector<bool>& aligned)
+      : k_(k),
+        aligned_(aligned),
+        columns_(k.layout.by_columns),
+        along_(columns_ ? k.layout.sets : k.partition.width),
+        sets_(columns_ ? k.layout.sets : 1),
+        known_(k.operations.size()) {
+    find_reduced();
+  }
+
+  set_text main_kernel();
+  set_text parts_kernel();
+
+ private:
+  template <class... Parts>
+  void line(const Parts&... parts) {
+    out_.text += cat("  ", parts..., "\n");
+  }
+  // Returns the text for a number that is not part of the text.
+  std::string number(std::int64_t x) {
+    out_.numbers.push_back(x);
+    return cat("at.numbers[", out_.numbers.size() - 1, "]");
+  }
+  set_text done() {
+    out_.text = cat("(const __grid_constant__ set_operands<", k_.operands.size() + 1, ", ", out_.numbers.size(),
+                    "> at) {\n", out_.text, "}\n");
+    return std::move(out_);
+  }
+
+  const operation& at(std::size_t i) const noexcept { return k_.operations[i]; }
+  dtype type(std::size_t operand) const noexcept { return k_.operands[operand].type; }
+  unsigned bytes(std::size_t operand) const noexcept { return static_cast<unsigned>(bytes_of(type(operand))); }
+  std::size_t inner_rank() const noexcept { return k_.inside.rank(); }
+  std::size_t outer_rank() const noexcept { return k_.outside.rank(); }
+  unsigned elements() const noexcept { return k_.partition.vectors * along_; }
+  bool has_parts() const noexcept { return k_.partition.parts != 1; }
+  bool is_full() const noexcept {
+    const sets::set_partition& p = k_.partition;
+    return p.chunks * p.vectors * p.threads * p.width == k_.count_elements();
+  }
+
+  void find_reduced();
+  std::vector<std::size_t> needed_for(std::size_t which) const;
+  void add_set_index();
+  void add_element_index();
+  void add_row_index();
+  void add_column_index();
+  void add_bases();
+  void add_value_of_set(std::size_t i);
+  void add_writes_of_sets();
+  void begin_chunks();
+  void add_loads(const std::vector<std::size_t>& which);
+  void add_values(const std::vector<std::size_t>& which);
+  void add_reduction(std::size_t i, std::size_t number);
+  void add_writes_of_elements();
+
+  // The stride of an operand between neighbors, whose texts begin with `m` in memory of the thread.
+  std::int64_t neighbor_stride(std::size_t operand) const noexcept {
+    return columns_ ? k_.outer_stride(operand, outer_rank() - 1) : k_.inner_stride(operand, inner_rank() - 1);
+  }
+  unsigned bytes_at_once(std::size_t operand) const;
+  // Returns the text for the offset of a vector in the set, in an operand.
+  std::string inner_offset(std::size_t operand) {
+    std::string out;
+    for (std::size_t a = 0; a < inner_rank(); ++a)
+      if (k_.inner_stride(operand, a) != 0 && k_.inside.extent(a) != 1)
+        out += cat(out.empty() ? "" : " + ", "i", a, " * ", stride_text(k_.inner_stride(operand, a)));
+    return out.empty() ? "0" : out;
+  }
+  std::string stride_text(std::int64_t stride) { return stride == 1 ? "1" : number(stride); }
+  std::string value(std::uint16_t i, const char* set) const {
+    return k_.is_of_set[i] ? cat("s", i, "[", set, "]") : cat("v", i, "[e]");
+  }
+  void add_transfer(std::size_t operand, const std::string& mine, bool write);
+
+  const set_kernel& k_;
+  const std::vector<bool>& aligned_;
+  const bool columns_;
+  const unsigned along_, sets_;
+  std::vector<bool> known_;           // operations whose values the text has computed, for elements that are held
+  std::vector<bool> reduced_;         // operations that depend on a reduction
+  std::string count_;                 // the text for the elements of a set
+  std::vector<std::string> extents_;  // and for the extents of the axes inside, but the first
+  set_text out_;
+};
+
+void set_writer::find_reduced() {
+  reduced_.resize(k_.operations.size());
+  for (std::size_t i = 0; i < k_.operations.size(); ++i) {
+    const operation& o = at(i);
+    reduced_[i] = o.what == kind::reduce;
+    if (o.what == kind::apply || o.what == kind::round || o.what == kind::write)
+      for (const std::uint16_t a : o.from) reduced_[i] = reduced_[i] || reduced_[a];
+  }
+}
+
+// Returns the operations that compute values of elements for an operation, in order; without those that are known.
+std::vector<std::size_t> set_writer::needed_for(std::size_t which) const {
+  std::vector<bool> needed(which + 1);
+  needed[which] = true;
+  for (std::size_t i = which + 1; i-- > 0;) {
+    const operation& o = at(i);
+    if (!needed[i] || known_[i] || o.what == kind::read || o.what == kind::number) continue;
+    for (const std::uint16_t a : o.from) needed[a] = true;
+  }
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < which; ++i)
+    if (needed[i] && !known_[i] && !k_.is_of_set[i]) out.push_back(i);
+  return out;
+}
+
+// -- the set of a thread
+
+void set_writer::add_set_index() {
+  columns_ ? add_column_index() : add_row_index();
+  add_bases();
+}
+
+void set_writer::add_row_index() {
+  const unsigned threads = k_.partition.threads, of_block = k_.layout.block_threads / threads;
+  line("const unsigned thread = threadIdx.x % ", threads, ";");
+  line("const long long item = static_cast<long long>(blockIdx.x) * ", of_block, " + threadIdx.x / ", threads, ";");
+  line("const bool is_there = item < ", number(k_.count_sets() * k_.partition.parts), ";");
+  line("[[maybe_unused]] const long long set = is_there ? item", has_parts() ? " / " + number(k_.partition.parts) : "",
+       " : 0;");
+  if (has_parts()) line("const long long part = is_there ? item % ", number(k_.partition.parts), " : 0;");
+  line("long long rest = set;");
+  for (std::size_t a = outer_rank(); a-- > 0;) {
+    const std::string extent = a == 0 ? "" : number(k_.outside.extent(a));
+    line("[[maybe_unused]] const long long o", a, " = rest", a == 0 ? "" : " % " + extent, ";");
+    if (a != 0) line("rest /= ", extent, ";");
+  }
+}
+
+void set_writer::add_column_index() {
+  const sets::set_layout& l = k_.layout;
+  const std::size_t last = outer_rank() - 1;
+  const std::string extent = number(k_.outside.extent(last)),
+                    tiles = number((k_.outside.extent(last) - 1) / (std::int64_t{l.lanes} * l.sets) + 1);
+  line("const unsigned thread = threadIdx.x / ", l.lanes, ", lane = threadIdx.x % ", l.lanes, ";");
+  line("long long rest = blockIdx.x;");
+  line("const long long column = (rest % ", tiles, " * ", l.lanes, " + lane) * ", l.sets, ";");
+  line("rest /= ", tiles, ";");
+  line("const bool is_there = column < ", extent, ";");
+  line("[[maybe_unused]] const long long o", last, " = is_there ? column : 0;");
+  if (has_parts()) {
+    const std::string parts = number(k_.partition.parts);
+    line("const long long part = rest % ", parts, ";");
+    line("rest /= ", parts, ";");
+  }
+  line("[[maybe_unused]] const long long set = rest * ", extent, " + o", last, ";");
+  for (std::size_t a = last; a-- > 0;) {
+    const std::string of = a == 0 ? "" : number(k_.outside.extent(a));
+    line("[[maybe_unused]] const long long o", a, " = rest", a == 0 ? "" : " % " + of, ";");
+    if (a != 0) line("rest /= ", of, ";");
+  }
+}
+
+// Writes the offset of the set in each operand: b0, b1, ...
+void set_writer::add_bases() {
+  for (std::size_t i = 0; i < k_.operands.size(); ++i) {
+    std::string sum;
+    for (std::size_t a = 0; a < outer_rank(); ++a)
+      if (k_.outer_stride(i, a) != 0 && k_.outside.extent(a) != 1)
+        sum += cat(sum.empty() ? "" : " + ", "o", a, " * ", stride_text(k_.outer_stride(i, a)));
+    line("[[maybe_unused]] const long long b", i, " = ", sum.empty() ? "0" : sum, ";");
+  }
+}
+
+// -- values of sets
+
+void set_writer::add_value_of_set(std::size_t i) {
+  const operation& o = at(i);
+  line("[[maybe_unused]] N s", i, "[", sets_, "];");
+  line("#pragma unroll");
+  line("for (int j = 0; j < ", sets_, "; ++j)");
+  if (o.what == kind::read) {
+    const std::int64_t stride = columns_ ? neighbor_stride(o.operand) : 0;
+    line("  s", i, "[j] = number::load(", text_of(type(o.operand)), ", at.all[", o.operand, "], b", o.operand,
+         stride == 0 ? "" : " + j * " + stride_text(stride), ");");
+  } else {
+    line("  s", i, "[j] = ", value_of(o, [&](std::uint16_t a) { return value(a, "j"); }), ";");
+  }
+}
+
+void set_writer::add_writes_of_sets() {
+  for (std::size_t i = 0; i < k_.operations.size(); ++i) {
+    const operation& o = at(i);
+    if (o.what != kind::write || !k_.is_of_set[i]) continue;
+    const std::int64_t stride = columns_ ? neighbor_stride(o.operand) : 0;
+    line("if (is_there && thread == 0)");
+    line("  for (int j = 0; j < ", sets_, "; ++j)");
+    line("    number::store(", text_of(type(o.operand)), ", at.all[", o.operand, "], b", o.operand,
+         stride == 0 ? "" : " + j * " + stride_text(stride), ", s", o.from[0], "[j]);");
+  }
+}
+
+// -- values of elements
+
+// Returns the bytes of a load or store of neighbors of an operand; 0 if it has the same element for all of them.
+unsigned set_writer::bytes_at_once(std::size_t operand) const {
+  const std::int64_t stride = neighbor_stride(operand);
+  const unsigned size = bytes(operand);
+  if (stride == 0) return 0;
+  if (stride != 1) return size;
+  const location& l = k_.operands[operand];
+  unsigned width = l.is_buffer || aligned_[l.number] ? widest : size;
+  const auto fits = [&](std::int64_t n) { return n * size % width == 0; };
+  while (width > size && !(fits(along_) && fits(l.offset))) width /= 2;
+  const std::size_t outer = outer_rank() - (columns_ ? 1 : 0), inner = inner_rank() - (columns_ ? 0 : 1);
+  for (std::size_t a = 0; a < outer; ++a)
+    while (width > size && k_.outside.extent(a) != 1 && !fits(k_.outer_stride(operand, a))) width /= 2;
+  for (std::size_t a = 0; a < inner; ++a)
+    while (width > size && k_.inside.extent(a) != 1 && !fits(k_.inner_stride(operand, a))) width /= 2;
+  return width;
+}
+
+// Begins the loop over the chunks of the part.
+void set_writer::begin_chunks() {
+  const std::string chunks = number(k_.partition.chunks);
+  if (!has_parts()) return line("for (long long chunk = 0; chunk < ", chunks, "; ++chunk) {");
+  const std::string parts = number(k_.partition.parts);
+  line("for (long long chunk = ", chunks, " * part / ", parts, "; chunk < ", chunks, " * (part + 1) / ", parts,
+       "; ++chunk) {");
+}
+
+// Writes the index of the first neighbor of vector v: i0, i1, ... along the axes inside. `has` is false after the last
+// element.
+void set_writer::add_element_index() {
+  const sets::set_partition& p = k_.partition;
+  line("const long long first = ((", p.is_held() ? "0" : "chunk", " * ", p.vectors, "ll + v) * ", p.threads,
+       " + thread) * ", p.width, ";");
+  line("[[maybe_unused]] const bool has = ", is_full() ? "true" : "first < " + count_, ";");
+  std::string rest = "first";
+  for (std::size_t a = inner_rank(); a-- > 0;) {
+    line("[[maybe_unused]] const long long i", a, " = ", rest, a == 0 ? "" : " % " + extents_[a], ";");
+    rest += " / " + extents_[a];
+  }
+}
+
+// Writes the loads, or the stores if `write`, of the neighbors of vector v of an operand. `mine` is the thread's
+// memory.
+void set_writer::add_transfer(std::size_t operand, const std::string& mine, bool write) {
+  const unsigned at_once = bytes_at_once(operand), size = bytes(operand), width = at_once == 0 ? size : at_once;
+  const unsigned count = at_once == 0 ? 1 : along_ * size / at_once;
+  const std::int64_t stride = neighbor_stride(operand);
+  const char* const of = write ? "" : "const ";
+  line("{");
+  line("auto* const p = reinterpret_cast<", of, unsigned_type(width), "*>(static_cast<", of, unsigned_type(size),
+       "*>(at.all[", operand, "]) + b", operand, " + ", inner_offset(operand), ");");
+  line("#pragma unroll");
+  line("for (int q = 0; q < ", count, "; ++q)");
+  const std::string here = cat(mine, "[v * ", count, " + q]"),
+                    there = cat("p[q", stride > 1 && count > 1 ? " * " + stride_text(stride) : "", "]");
+  line("  ", write ? there : here, " = ", write ? here : there, ";");
+  line("}");
+}
+
+// Writes the loads of all operands that operations read.
+void set_writer::add_loads(const std::vector<std::size_t>& which) {
+  const unsigned vectors = k_.partition.vectors;
+  for (const std::size_t i : which) {
+    if (at(i).what != kind::read) continue;
+    const unsigned at_once = bytes_at_once(at(i).operand), size = bytes(at(i).operand);
+    line("alignas(16) ", unsigned_type(at_once == 0 ? size : at_once), " m", i, "[",
+         vectors * (at_once == 0 ? 1 : along_ * size / at_once), "]", is_full() ? "" : " = {}", ";");
+  }
+  line("#pragma unroll");
+  line("for (int v = 0; v < ", vectors, "; ++v) {");
+  add_element_index();
+  line("if (has) {");
+  for (const std::size_t i : which)
+    if (at(i).what == kind::read) add_transfer(at(i).operand, cat("m", i), false);
+  line("}");
+  line("}");
+}
+
+void set_writer::add_values(const std::vector<std::size_t>& which) {
+  if (which.empty()) return;
+  add_loads(which);
+  for (const std::size_t i : which) line("[[maybe_unused]] N v", i, "[", elements(), "];");
+  line("#pragma unroll");
+  line("for (int v = 0; v < ", k_.partition.vectors, "; ++v)");
+  line("#pragma unroll");
+  line("for (int j = 0; j < ", along_, "; ++j) {");
+  line("const int e = v * ", along_, " + j;");
+  for (const std::size_t i : which) {
+    const operation& o = at(i);
+    const bool once = o.what == kind::read && bytes_at_once(o.operand) == 0;
+    line("v", i, "[e] = ",
+         o.what == kind::read ? cat("number::load(", text_of(type(o.operand)), ", m", i, ", ", once ? "v" : "e", ")")
+                              : value_of(o, [&](std::uint16_t a) { return value(a, columns_ ? "j" : "0"); }),
+         ";");
+  }
+  line("}");
+}
+
+void set_writer::add_reduction(std::size_t i, std::size_t number_of_reduction) {
+  const operation& o = at(i);
+  const sets::set_partition& p = k_.partition;
+  const bool in_double = sets::combines_in_double(o.reduction);
+  const std::string how = cat("static_cast<reduction_kind>(", static_cast<int>(o.reduction), ")");
+  const std::vector<std::size_t> needed = needed_for(i);
+  line("double t", i, "[", sets_, "];");
+  line("for (double& t : t", i, ") t = sets::start_of<double>(", how, ");");
+  if (!p.is_held()) begin_chunks();
+  add_values(needed);
+  line(in_double ? "double" : "N", " p", i, "[", sets_, "];");
+  line("for (auto& t : p", i, ") t = sets::start_of<", in_double ? "double" : "N", ">(", how, ");");
+  line("#pragma unroll");
+  line("for (int v = 0; v < ", p.vectors, "; ++v) {");
+  add_element_index();
+  line("if (has) {");
+  line("#pragma unroll");
+  line("for (int j = 0; j < ", along_, "; ++j) {");
+  line("[[maybe_unused]] const int e = v * ", along_, " + j;");
+  line("auto& t = p", i, "[", columns_ ? "j" : "0", "];");
+  line("t = sets::combine(", how, ", t, sets::prepared<", in_double ? "double" : "N", ">(", how, ", ",
+       value(o.from[0], columns_ ? "j" : "0"), "));");
+  line("}");
+  line("}");
+  line("}");
+  line("for (int j = 0; j < ", sets_, "; ++j) t", i, "[j] = sets::combine(", how, ", t", i,
+       "[j], static_cast<double>(p", i, "[j]));");
+  if (!p.is_held()) line("}");
+  // Values of elements that are held stay known.
+  for (const std::size_t n : needed) known_[n] = known_[n] || p.is_held();
+  if (columns_)
+    line("sets::combine_columns<", how, ", ", p.threads, ", ", k_.layout.lanes, ", ", sets_, ">(t", i, ");");
+  else
+    line("t", i, "[0] = sets::combine_neighbors<", how, ", ", p.threads, ", ", k_.layout.block_threads, ">(t", i,
+         "[0]);");
+  if (has_parts()) {
+    line("if (is_there && thread == 0)");
+    line("  for (int j = 0; j < ", sets_, "; ++j)");
+    line("    static_cast<double*>(at.all[", k_.operands.size(), "])[(", number_of_reduction, " * ",
+         number(k_.count_sets()), " + set + j) * ", number(p.parts), " + part] = t", i, "[j];");
+    return;
+  }
+  line("[[maybe_unused]] N s", i, "[", sets_, "];");
+  line("for (int j = 0; j < ", sets_, "; ++j) s", i, "[j] = static_cast<N>(sets::finished(", how, ", t", i, "[j], ",
+       number(k_.count_elements()), "));");
+}
+
+// Writes the results of elements.
+void set_writer::add_writes_of_elements() {
+  std::vector<std::size_t> writes, needed;
+  for (std::size_t i = 0; i < k_.operations.size(); ++i) {
+    if (at(i).what != kind::write || k_.is_of_set[i]) continue;
+    writes.push_back(i);
+    for (const std::size_t n : needed_for(i))
+      if (std::ranges::find(needed, n) == needed.end()) needed.push_back(n);
+  }
+  if (writes.empty()) return;
+  std::ranges::sort(needed);
+  if (!k_.partition.is_held()) begin_chunks();
+  add_values(needed);
+  for (const std::size_t i : writes) {
+    const unsigned at_once = std::max(bytes_at_once(at(i).operand), bytes(at(i).operand)), size = bytes(at(i).operand);
+    line("alignas(16) ", unsigned_type(at_once), " w", i, "[", elements() * size / at_once, "];");
+  }
+  line("#pragma unroll");
+  line("for (int v = 0; v < ", k_.partition.vectors, "; ++v) {");
+  line("#pragma unroll");
+  line("for (int j = 0; j < ", along_, "; ++j) {");
+  line("const int e = v * ", along_, " + j;");
+  for (const std::size_t i : writes)
+    line("number::store(", text_of(type(at(i).operand)), ", w", i, ", e, ", value(at(i).from[0], columns_ ? "j" : "0"),
+         ");");
+  line("}");
+  add_element_index();
+  line("if (has && is_there) {");
+  for (const std::size_t i : writes) add_transfer(at(i).operand, cat("w", i), true);
+  line("}");
+  line("}");
+  if (!k_.partition.is_held()) line("}");
+}
+
+set_text set_writer::main_kernel() {
+  const sets::set_partition& p = k_.partition;
+  add_set_index();
+  count_ = number(k_.count_elements());
+  for (std::size_t a = 0; a < inner_rank(); ++a) extents_.push_back(a == 0 ? "" : number(k_.inside.extent(a)));
+  std::size_t reductions = 0;
+  for (std::size_t i = 0; i < k_.operations.size(); ++i) {
+    if (!k_.is_of_set[i] || (has_parts() && reduced_[i] && at(i).what != kind::reduce)) continue;
+    if (at(i).what == kind::reduce)
+      add_reduction(i, reductions++);
+    else if (at(i).what != kind::write)
+      add_value_of_set(i);
+  }
+  add_writes_of_elements();
+  if (!has_parts()) add_writes_of_sets();
+  out_.blocks = sets::blocks_of(k_) * p.parts, out_.threads = k_.layout.block_threads;
+  if (!columns_) {
+    const std::int64_t at_once = k_.layout.block_threads / p.threads;
+    out_.blocks = (k_.count_sets() * p.parts + at_once - 1) / at_once;
+  }
+  return done();
+}
+
+// The kernel that combines the parts of sets: sets are rows of parts.
+set_text set_writer::parts_kernel() {
+  constexpr unsigned threads = sets::threads_for_parts, block = 256;
+  set_kernel of = k_;
+  of.layout = {.block_threads = block};
+  of.partition = {.threads = threads};
+  set_writer w(of, aligned_);
+  w.add_row_index();
+  w.add_bases();
+  std::size_t reductions = 0;
+  for (std::size_t i = 0; i < k_.operations.size(); ++i) {
+    const operation& o = at(i);
+    if (!k_.is_of_set[i] || o.what == kind::write) continue;
+    if (o.what != kind::reduce) {
+      w.add_value_of_set(i);
+      continue;
+    }
+    const std::string how = cat("static_cast<reduction_kind>(", static_cast<int>(o.reduction), ")"),
+                      parts = w.number(k_.partition.parts);
+    w.line("double t", i, " = sets::start_of<double>(", how, ");");
+    w.line("for (long long p = thread; p < ", parts, "; p += ", threads, ")");
+    w.line("  t", i, " = sets::combine(", how, ", t", i, ", static_cast<const double*>(at.all[", k_.operands.size(),
+           "])[(", reductions++, " * ", w.number(k_.count_sets()), " + set) * ", parts, " + p]);");
+    w.line("t", i, " = sets::combine_neighbors<", how, ", ", threads, ", ", block, ">(t", i, ");");
+    w.line("[[maybe_unused]] N s", i, "[1] = {static_cast<N>(sets::finished(", how, ", t", i, ", ",
+           w.number(k_.count_elements()), "))};");
+  }
+  w.add_writes_of_sets();
+  w.out_.blocks = (k_.count_sets() - 1) / (block / threads) + 1, w.out_.threads = block;
+  return w.done();
+}
+
+}  // namespace
+
+std::vector<set_text> texts_of(const set_kernel& kernel, const std::vector<bool>& aligned) {
+  set_writer w(kernel, aligned);
+  std::vector<set_text> out;
+  out.push_back(w.main_kernel());
+  if (kernel.partition.parts != 1) out.push_back(w.parts_kernel());
+  return out;
+}
+
+}  // namespace troupe::dnn::generated

@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <bit>
+#include <troupe/dnn/sets/set_partition.hpp>
+
+namespace troupe::dnn::sets {
+namespace {
+
+using kind = set_kernel::operation::kind;
+
+constexpr unsigned widest = 16;                                   // bytes of the widest load
+constexpr unsigned block_threads = 256;                           // of a block with several sets
+constexpr unsigned most_threads = 1024;                           // of a block
+constexpr unsigned elements_of_thread = 16, most_of_thread = 32;  // elements of a chunk that a thread has
+constexpr std::int64_t enough_blocks = 1024;  // for a large GPU; the same on all, so that results are the same
+
+std::int64_t divided_up(std::int64_t n, std::int64_t by) noexcept { return (n + by - 1) / by; }
+unsigned power_of_two(std::int64_t at_least) noexcept {
+  return static_cast<unsigned>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(at_least, 1))));
+}
+
+class partitioner {
+ public:
+  explicit partitioner(set_kernel& k) : k_(k), inner_(k.inside.rank() - 1), outer_(k.outside.rank() - 1) {}
+
+  void partition() {
+    k_.partition = {}, k_.layout = {};
+    k_.layout.by_columns = is_by_columns();
+    k_.layout.by_columns ? partition_columns() : partition_rows();
+  }
+
+  // Divides sets into parts if there are too few blocks.
+  void divide(std::int64_t most_parts) {
+    set_partition& p = k_.partition;
+    if (p.is_held() || most_parts < 2 || any_element_needs_a_reduction(k_)) return;
+    const std::int64_t fewest_chunks = k_.layout.by_columns ? 4 : 2;
+    p.parts = std::clamp<std::int64_t>(divided_up(enough_blocks, blocks_of(k_)), 1,
+                                       std::min(most_parts, std::max<std::int64_t>(p.chunks / fewest_chunks, 1)));
+  }
+
+ private:
+  unsigned bytes(std::size_t operand) const noexcept {
+    return static_cast<unsigned>(bytes_of(k_.operands[operand].type));
+  }
+  std::int64_t elements() const noexcept { return k_.count_elements(); }
+
+  // Returns true if neighbors of the largest operand, whose order both spaces have, are in different sets.
+  bool is_by_columns() const noexcept {
+    const std::int64_t in = k_.inside.stride(0, inner_), out = k_.outside.stride(0, outer_);
+    return k_.inside.extent(inner_) != 1 && k_.outside.extent(outer_) != 1 && out > 0 && out < in;
+  }
+
+  // Returns the bytes of the narrowest and of the widest operand whose neighbors along the axis are read together.
+  std::pair<unsigned, unsigned> widths(bool along_sets) const noexcept {
+    unsigned narrowest = widest, most = 1;
+    for (std::size_t i = 0; i < k_.operands.size(); ++i) {
+      if ((along_sets ? k_.outer_stride(i, outer_) : k_.inner_stride(i, inner_)) != 1) continue;
+      narrowest = std::min(narrowest, bytes(i)), most = std::max(most, bytes(i));
+    }
+    return {narrowest, most};
+  }
+
+  void partition_rows() {
+    set_partition& p = k_.partition;
+    const std::int64_t n = elements();
+    p.width = std::min(widest / widths(false).first, widest / 2);
+    while (k_.inside.extent(inner_) % p.width != 0) p.width /= 2;
+    const std::int64_t vectors = divided_up(n, p.width);
+    const auto vectors_of_thread = [&](unsigned threads) { return divided_up(vectors, threads); };
+    p.threads = power_of_two(vectors_of_thread(elements_of_thread / p.width));
+    // Few neighbors that are read one by one are shared among more threads.
+    if (p.width == 1) p.threads = std::max(p.threads, std::min(32u, power_of_two(n)));
+    // Half as many threads, if that leaves fewer of them without elements.
+    if (p.threads > 1 && vectors_of_thread(p.threads / 2) * p.width <= most_of_thread &&
+        vectors_of_thread(p.threads) * p.threads * 3 > vectors * 4)
+      p.threads /= 2;
+    p.threads = std::min(p.threads, most_threads);
+    if (vectors_of_thread(p.threads) * p.width <= most_of_thread) {
+      p.vectors = static_cast<unsigned>(vectors_of_thread(p.threads));
+    } else {
+      p.threads = most_threads / 2, p.vectors = elements_of_thread / p.width;
+      p.chunks = divided_up(vectors, std::int64_t{p.threads} * p.vectors);
+    }
+    k_.layout.block_threads = std::max(p.threads, block_threads);
+  }
+
+  void partition_columns() {
+    set_partition& p = k_.partition;
+    set_layout& l = k_.layout;
+    const std::int64_t n = elements(), neighbors = k_.outside.extent(outer_);
+    const unsigned most = widths(true).second;
+    l.sets = most == 1 ? 8 : std::min(4u, widest / most);
+    while (neighbors % l.sets != 0) l.sets /= 2;
+    l.lanes = std::min(32u, power_of_two(divided_up(neighbors, l.sets)));
+    const unsigned most_vectors = most_of_thread / l.sets;
+    p.threads = std::min(block_threads / l.lanes, power_of_two(n));
+    // More threads, if each holds all its elements then.
+    if (const unsigned more = power_of_two(divided_up(n, most_vectors));
+        more > p.threads && more * l.lanes <= most_threads && any_element_needs_a_reduction(k_))
+      p.threads = more;
+    if (divided_up(n, p.threads) <= most_vectors) {
+      p.vectors = static_cast<unsigned>(divided_up(n, p.threads));
+    } else {
+      p.vectors = elements_of_thread / l.sets;
+      p.chunks = divided_up(n, std::int64_t{p.threads} * p.vectors);
+    }
+    l.block_threads = l.lanes * p.threads;
+  }
+
+  set_kernel& k_;
+  const std::size_t inner_, outer_;  // the last axes
+};
+
+}  // namespace
+
+bool any_element_needs_a_reduction(const set_kernel& k) noexcept {
+  std::vector<bool> reduced(k.operations.size());
+  for (std::size_t i = 0; i < k.operations.size(); ++i) {
+    const set_kernel::operation& o = k.operations[i];
+    const bool has_arguments = o.what == kind::apply || o.what == kind::round || o.what == kind::write;
+    reduced[i] = o.what == kind::reduce;
+    for (std::size_t a = 0; a < 3 && has_arguments; ++a) reduced[i] = reduced[i] || reduced[o.from[a]];
+    if (o.what == kind::reduce && k.is_of_set[o.from[0]] && reduced[o.from[0]]) return true;
+    if (reduced[i] && !k.is_of_set[i]) return true;
+  }
+  return false;
+}
+
+std::size_t count_reductions(const set_kernel& k) noexcept {
+  return static_cast<std::size_t>(std::ranges::count(k.operations, kind::reduce, &set_kernel::operation::what));
+}
+
+std::int64_t blocks_of(const set_kernel& k) noexcept {
+  const set_layout& l = k.layout;
+  if (!l.by_columns) return divided_up(k.count_sets(), l.block_threads / k.partition.threads);
+  return k.outside.lines() * divided_up(k.outside.length(), std::int64_t{l.lanes} * l.sets);
+}
+
+void partition(set_kernel& k, const tensor_shape& of, std::int64_t over, std::int64_t most_parts) {
+  tensor_shape sets = of, elements = of;
+  for (std::size_t i = 0; i < of.rank; ++i) ((over >> i & 1) != 0 ? sets : elements).extents[i] = 1;
+  // The spaces have the order of the operand with the most bytes.
+  const auto bytes = [](const location& l) {
+    return static_cast<std::uint64_t>(elements_of(l.shape)) * bytes_of(l.type);
+  };
+  const auto largest = static_cast<std::size_t>(std::ranges::max_element(k.operands, {}, bytes) - k.operands.begin());
+  std::vector<axis_values> strides;
+  k.operand_in_space.assign(k.operands.size(), 0);
+  const auto take = [&](std::size_t i) {
+    k.operand_in_space[i] = strides.size();
+    strides.push_back(broadcast_strides(k.operands[i].shape, of.rank, of.extents));
+  };
+  take(largest);
+  for (std::size_t i = 0; i < k.operands.size(); ++i)
+    if (i != largest) take(i);
+  k.outside = iteration_space(of.rank, sets.extents, strides, true);
+  k.inside = iteration_space(of.rank, elements.extents, std::move(strides), true);
+  partitioner p(k);
+  p.partition();
+  const auto bytes_of_part = static_cast<std::int64_t>(count_reductions(k) * sizeof(double)) * k.count_sets();
+  p.divide(bytes_of_part == 0 ? 1 : most_parts);
+}
+
+std::uint64_t partial_bytes_of(const set_kernel& k) noexcept {
+  if (k.partition.parts == 1) return 0;
+  return static_cast<std::uint64_t>(k.partition.parts * k.count_sets()) * count_reductions(k) * sizeof(double);
+}
+
+}  // namespace troupe::dnn::sets

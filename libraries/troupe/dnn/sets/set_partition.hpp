@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <troupe/dnn/sets/set_kernel.hpp>
+
+namespace troupe::dnn::sets {
+
+/// Sets the spaces, the partition and the layout of a kernel whose operands have locations. `of` is the shape of all
+/// elements, `over` has a bit for each axis inside of sets. Divides sets into at most `most_parts` parts.
+void partition(set_kernel& k, const tensor_shape& of, std::int64_t over, std::int64_t most_parts);
+
+/// Returns true if the value of an element depends on a reduction, so that sets cannot have parts.
+bool any_element_needs_a_reduction(const set_kernel& k) noexcept;
+std::size_t count_reductions(const set_kernel& k) noexcept;
+/// Returns the blocks of a launch for each part of the sets.
+std::int64_t blocks_of(const set_kernel& k) noexcept;
+/// Returns the bytes of memory for results of parts; 0 if sets have one part.
+std::uint64_t partial_bytes_of(const set_kernel& k) noexcept;
+
+}  // namespace troupe::dnn::sets
