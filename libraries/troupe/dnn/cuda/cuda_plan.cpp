@@ -38,7 +38,7 @@ cuda_plan make_cuda_plan(std::vector<std::unique_ptr<vendor_kernel>> vendor_kern
     const auto* const s = std::get_if<fused_step>(&step);
     if (s == nullptr || out.vendor_kernel_of(*s) != nullptr) continue;
     if (s->match >= before_sets)
-      out.set_kernels[s->match - before_sets] = sets::set_kernel_of(g, of_sets[s->match - before_sets], *s);
+      out.set_kernels[s->match - before_sets] = sets::set_kernels_of(g, of_sets[s->match - before_sets], *s);
     else
       out.stored_type_steps[s->match - out.vendor_kernels.size()] = stored_type_step(g, matches[s->match], *s);
   }

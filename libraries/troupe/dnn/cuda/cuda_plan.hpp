@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <troupe/dnn/sets/set_kernel.hpp>
 #include <troupe/dnn/steps/graph_analysis.hpp>
 #include <troupe/dnn/steps/graph_kind.hpp>
@@ -17,16 +18,17 @@ namespace troupe::dnn {
 struct cuda_plan : step_list {
   std::vector<std::unique_ptr<vendor_kernel>> vendor_kernels;
   std::vector<operator_step> stored_type_steps = {};
-  std::vector<sets::set_kernel> set_kernels = {};
+  std::vector<std::vector<sets::set_kernel>> set_kernels = {};
 
   /// Returns the vendor kernel that computes a fused step; null if our own kernel does.
   const vendor_kernel* vendor_kernel_of(const fused_step& s) const noexcept {
     return s.match < vendor_kernels.size() ? vendor_kernels[s.match].get() : nullptr;
   }
-  /// Returns the set kernel that computes a fused step; null if none does.
-  const sets::set_kernel* set_kernel_of(const fused_step& s) const noexcept {
+  /// Returns the set kernels that compute a fused step; none if it is another one.
+  std::span<const sets::set_kernel> set_kernels_of(const fused_step& s) const noexcept {
     const std::size_t before = vendor_kernels.size() + stored_type_steps.size();
-    return s.match >= before ? &set_kernels[s.match - before] : nullptr;
+    if (s.match < before) return {};
+    return set_kernels[s.match - before];
   }
   /// Returns the stored-type step that computes a fused step. Precondition: no vendor kernel or set kernel computes it.
   const operator_step& stored_type_step_of(const fused_step& s) const noexcept {

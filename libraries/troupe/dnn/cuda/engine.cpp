@@ -80,8 +80,8 @@ class cuda_dnn {
     for (std::size_t i = 0; i < plan->steps.size(); ++i) {
       const auto& step = plan->steps[i];
       if (const auto* const fused = std::get_if<fused_step>(&step); fused != nullptr) {
-        if (const sets::set_kernel* const of_sets = plan->set_kernel_of(*fused))
-          TROUPE_TRY(enqueue_or_interpret(*of_sets, generated, i, on));
+        if (const auto of_sets = plan->set_kernels_of(*fused); !of_sets.empty())
+          TROUPE_TRY(enqueue_or_interpret(of_sets, generated, i, on));
         else
           TROUPE_TRY(enqueue_fused_step(*fused, *plan, on, c));
       } else if (const auto* const elements = std::get_if<elementwise_kernel>(&step)) {
@@ -160,7 +160,7 @@ class cuda_dnn {
     p.generated_source.of_steps.resize(p.steps.size());
     if (!compiler_) return p;
     p.generated_source =
-        generated::source_of(p, [&](const fused_step& s) { return p.set_kernel_of(s); }, aligned_memory_of(g));
+        generated::source_of(p, [&](const fused_step& s) { return p.set_kernels_of(s); }, aligned_memory_of(g));
     p.generated = (*compiler_)->request_compilation(p.generated_source);
     p.generated_source.text = {};
     return p;

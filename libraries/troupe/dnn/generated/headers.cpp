@@ -5,11 +5,19 @@
 #include <troupe/cuda/embedded.hpp>
 #include <troupe/dnn/generated/headers.hpp>
 #include <troupe/dnn/operations/random/generator.hpp>
-#include <troupe/dnn/sets/combining.hpp>
 // Included, too, besides being embedded, so that the build recompiles this file when a header changes.
 #include <troupe/epilogue/cuda/numbers.cuh>
 #include <troupe/epilogue/op_definitions.hpp>
 #include <vector>
+
+// What the next header expects of a compiler of kernels.
+[[maybe_unused]] static struct {
+  unsigned x;
+} threadIdx;
+[[maybe_unused]] static void __syncthreads() {}
+#undef __shared__
+#define __shared__ static
+#include <troupe/dnn/sets/threads.cuh>
 
 #define HEADER(IDENTIFIER, FOLDER, NAME) \
   TROUPE_EMBEDDED_TEXT(troupe_dnn_header_##IDENTIFIER, TROUPE_SOURCES "/" FOLDER "/" NAME);

@@ -26,9 +26,9 @@ class set_writer {
         columns_(k.layout.by_columns),
         along_(columns_ ? k.layout.sets : k.partition.width),
         sets_(columns_ ? k.layout.sets : 1),
-        known_(k.operations.size()) {
-    find_reduced();
-  }
+        index_(has_narrow_indexes() ? "unsigned" : "long long"),
+        known_(k.operations.size()),
+        depth_(sets::depths_of(k)) {}
 
   set_text main_kernel();
   set_text parts_kernel();
@@ -38,11 +38,12 @@ class set_writer {
   void line(const Parts&... parts) {
     out_.text += cat("  ", parts..., "\n");
   }
-  // Returns the text for a number that is not part of the text.
+  // Return the text for a number that is not part of the text: a stride, of 64 bits, or a count.
   std::string number(std::int64_t x) {
     out_.numbers.push_back(x);
     return cat("at.numbers[", out_.numbers.size() - 1, "]");
   }
+  std::string count(std::int64_t x) { return cat("static_cast<", index_, ">(", number(x), ")"); }
   set_text done() {
     out_.text = cat("(const __grid_constant__ set_operands<", k_.operands.size() + 1, ", ", out_.numbers.size(),
                     "> at) {\n", out_.text, "}\n");
@@ -61,7 +62,12 @@ class set_writer {
     return p.chunks * p.vectors * p.threads * p.width == k_.count_elements();
   }
 
-  void find_reduced();
+  // Returns true if 32 bits hold the numbers of all threads and elements of a set. (Offsets in memory have 64 bits.)
+  bool has_narrow_indexes() const noexcept {
+    constexpr std::int64_t most = std::int64_t{1} << 30;
+    return k_.count_elements() < most && sets::blocks_of(k_) * k_.partition.parts * k_.layout.block_threads < most;
+  }
+
   std::vector<std::size_t> needed_for(std::size_t which) const;
   void add_set_index();
   void add_element_index();
@@ -73,7 +79,14 @@ class set_writer {
   void begin_chunks();
   void add_loads(const std::vector<std::size_t>& which);
   void add_values(const std::vector<std::size_t>& which);
-  void add_reduction(std::size_t i, std::size_t number);
+  void add_reductions(const std::vector<std::size_t>& all);
+  void add_result(std::size_t i);
+  std::string how(std::size_t i) const {
+    return cat("static_cast<reduction_kind>(", static_cast<int>(at(i).reduction), ")");
+  }
+  const char* type_of_part(std::size_t i) const noexcept {
+    return sets::combines_in_double(at(i).reduction) ? "double" : "N";
+  }
   void add_writes_of_elements();
 
   // The stride of an operand between neighbors, whose texts begin with `m` in memory of the thread.
@@ -99,22 +112,13 @@ class set_writer {
   const std::vector<bool>& aligned_;
   const bool columns_;
   const unsigned along_, sets_;
-  std::vector<bool> known_;           // operations whose values the text has computed, for elements that are held
-  std::vector<bool> reduced_;         // operations that depend on a reduction
+  const char* const index_;  // the type of indexes: divisions in 64 bits are slow
+  std::vector<bool> known_;  // operations whose values the text has computed, for elements that are held
+  const std::vector<std::size_t> depth_;
   std::string count_;                 // the text for the elements of a set
   std::vector<std::string> extents_;  // and for the extents of the axes inside, but the first
   set_text out_;
 };
-
-void set_writer::find_reduced() {
-  reduced_.resize(k_.operations.size());
-  for (std::size_t i = 0; i < k_.operations.size(); ++i) {
-    const operation& o = at(i);
-    reduced_[i] = o.what == kind::reduce;
-    if (o.what == kind::apply || o.what == kind::round || o.what == kind::write)
-      for (const std::uint16_t a : o.from) reduced_[i] = reduced_[i] || reduced_[a];
-  }
-}
 
 // Returns the operations that compute values of elements for an operation, in order; without those that are known.
 std::vector<std::size_t> set_writer::needed_for(std::size_t which) const {
@@ -141,15 +145,16 @@ void set_writer::add_set_index() {
 void set_writer::add_row_index() {
   const unsigned threads = k_.partition.threads, of_block = k_.layout.block_threads / threads;
   line("const unsigned thread = threadIdx.x % ", threads, ";");
-  line("const long long item = static_cast<long long>(blockIdx.x) * ", of_block, " + threadIdx.x / ", threads, ";");
-  line("const bool is_there = item < ", number(k_.count_sets() * k_.partition.parts), ";");
-  line("[[maybe_unused]] const long long set = is_there ? item", has_parts() ? " / " + number(k_.partition.parts) : "",
-       " : 0;");
-  if (has_parts()) line("const long long part = is_there ? item % ", number(k_.partition.parts), " : 0;");
-  line("long long rest = set;");
+  line("const ", index_, " item = static_cast<", index_, ">(blockIdx.x) * ", of_block, " + threadIdx.x / ", threads,
+       ";");
+  line("const bool is_there = item < ", count(k_.count_sets() * k_.partition.parts), ";");
+  line("[[maybe_unused]] const ", index_, " set = is_there ? item",
+       has_parts() ? " / " + count(k_.partition.parts) : "", " : 0;");
+  if (has_parts()) line("const ", index_, " part = is_there ? item % ", count(k_.partition.parts), " : 0;");
+  line(index_, " rest = set;");
   for (std::size_t a = outer_rank(); a-- > 0;) {
-    const std::string extent = a == 0 ? "" : number(k_.outside.extent(a));
-    line("[[maybe_unused]] const long long o", a, " = rest", a == 0 ? "" : " % " + extent, ";");
+    const std::string extent = a == 0 ? "" : count(k_.outside.extent(a));
+    line("[[maybe_unused]] const ", index_, " o", a, " = rest", a == 0 ? "" : " % " + extent, ";");
     if (a != 0) line("rest /= ", extent, ";");
   }
 }
@@ -157,23 +162,24 @@ void set_writer::add_row_index() {
 void set_writer::add_column_index() {
   const sets::set_layout& l = k_.layout;
   const std::size_t last = outer_rank() - 1;
-  const std::string extent = number(k_.outside.extent(last)),
-                    tiles = number((k_.outside.extent(last) - 1) / (std::int64_t{l.lanes} * l.sets) + 1);
+  const std::string extent = count(k_.outside.extent(last)),
+                    tiles = count((k_.outside.extent(last) - 1) / (std::int64_t{l.lanes} * l.sets) + 1);
+  line("__shared__ double shared[", l.sets * l.block_threads, "];");
   line("const unsigned thread = threadIdx.x / ", l.lanes, ", lane = threadIdx.x % ", l.lanes, ";");
-  line("long long rest = blockIdx.x;");
-  line("const long long column = (rest % ", tiles, " * ", l.lanes, " + lane) * ", l.sets, ";");
+  line(index_, " rest = blockIdx.x;");
+  line("const ", index_, " column = (rest % ", tiles, " * ", l.lanes, " + lane) * ", l.sets, ";");
   line("rest /= ", tiles, ";");
   line("const bool is_there = column < ", extent, ";");
-  line("[[maybe_unused]] const long long o", last, " = is_there ? column : 0;");
+  line("[[maybe_unused]] const ", index_, " o", last, " = is_there ? column : 0;");
   if (has_parts()) {
-    const std::string parts = number(k_.partition.parts);
-    line("const long long part = rest % ", parts, ";");
+    const std::string parts = count(k_.partition.parts);
+    line("const ", index_, " part = rest % ", parts, ";");
     line("rest /= ", parts, ";");
   }
-  line("[[maybe_unused]] const long long set = rest * ", extent, " + o", last, ";");
+  line("[[maybe_unused]] const ", index_, " set = rest * ", extent, " + o", last, ";");
   for (std::size_t a = last; a-- > 0;) {
-    const std::string of = a == 0 ? "" : number(k_.outside.extent(a));
-    line("[[maybe_unused]] const long long o", a, " = rest", a == 0 ? "" : " % " + of, ";");
+    const std::string of = a == 0 ? "" : count(k_.outside.extent(a));
+    line("[[maybe_unused]] const ", index_, " o", a, " = rest", a == 0 ? "" : " % " + of, ";");
     if (a != 0) line("rest /= ", of, ";");
   }
 }
@@ -240,22 +246,22 @@ unsigned set_writer::bytes_at_once(std::size_t operand) const {
 // Begins the loop over the chunks of the part.
 void set_writer::begin_chunks() {
   const std::string chunks = number(k_.partition.chunks);
-  if (!has_parts()) return line("for (long long chunk = 0; chunk < ", chunks, "; ++chunk) {");
+  if (!has_parts()) return line("for (", index_, " chunk = 0; chunk < ", chunks, "; ++chunk) {");
   const std::string parts = number(k_.partition.parts);
-  line("for (long long chunk = ", chunks, " * part / ", parts, "; chunk < ", chunks, " * (part + 1) / ", parts,
-       "; ++chunk) {");
+  line("const long long end = ", chunks, " * (part + 1) / ", parts, ";");
+  line("for (", index_, " chunk = ", chunks, " * part / ", parts, "; chunk < end; ++chunk) {");
 }
 
 // Writes the index of the first neighbor of vector v: i0, i1, ... along the axes inside. `has` is false after the last
 // element.
 void set_writer::add_element_index() {
   const sets::set_partition& p = k_.partition;
-  line("const long long first = ((", p.is_held() ? "0" : "chunk", " * ", p.vectors, "ll + v) * ", p.threads,
+  line("const ", index_, " first = ((", p.is_held() ? "0" : "chunk", " * ", p.vectors, "u + v) * ", p.threads,
        " + thread) * ", p.width, ";");
   line("[[maybe_unused]] const bool has = ", is_full() ? "true" : "first < " + count_, ";");
   std::string rest = "first";
   for (std::size_t a = inner_rank(); a-- > 0;) {
-    line("[[maybe_unused]] const long long i", a, " = ", rest, a == 0 ? "" : " % " + extents_[a], ";");
+    line("[[maybe_unused]] const ", index_, " i", a, " = ", rest, a == 0 ? "" : " % " + extents_[a], ";");
     rest += " / " + extents_[a];
   }
 }
@@ -317,50 +323,67 @@ void set_writer::add_values(const std::vector<std::size_t>& which) {
   line("}");
 }
 
-void set_writer::add_reduction(std::size_t i, std::size_t number_of_reduction) {
-  const operation& o = at(i);
-  const sets::set_partition& p = k_.partition;
-  const bool in_double = sets::combines_in_double(o.reduction);
-  const std::string how = cat("static_cast<reduction_kind>(", static_cast<int>(o.reduction), ")");
-  const std::vector<std::size_t> needed = needed_for(i);
-  line("double t", i, "[", sets_, "];");
-  line("for (double& t : t", i, ") t = sets::start_of<double>(", how, ");");
-  if (!p.is_held()) begin_chunks();
+// Writes the sums, or other combinations, of a thread's elements for reductions of which none depends on another, and
+// combines them.
+void set_writer::add_reductions(const std::vector<std::size_t>& all) {
+  std::vector<std::size_t> needed;
+  for (const std::size_t i : all) {
+    for (const std::size_t n : needed_for(i))
+      if (std::ranges::find(needed, n) == needed.end()) needed.push_back(n);
+    line("double t", i, "[", sets_, "];");
+    line("for (double& t : t", i, ") t = sets::start_of<double>(", how(i), ");");
+  }
+  std::ranges::sort(needed);
+  const bool held = k_.partition.is_held();
+  if (!held) line("{"), begin_chunks();
   add_values(needed);
-  line(in_double ? "double" : "N", " p", i, "[", sets_, "];");
-  line("for (auto& t : p", i, ") t = sets::start_of<", in_double ? "double" : "N", ">(", how, ");");
+  for (const std::size_t i : all) {
+    line(type_of_part(i), " p", i, "[", sets_, "];");
+    line("for (auto& t : p", i, ") t = sets::start_of<", type_of_part(i), ">(", how(i), ");");
+  }
   line("#pragma unroll");
-  line("for (int v = 0; v < ", p.vectors, "; ++v) {");
+  line("for (int v = 0; v < ", k_.partition.vectors, "; ++v) {");
   add_element_index();
   line("if (has) {");
   line("#pragma unroll");
   line("for (int j = 0; j < ", along_, "; ++j) {");
   line("[[maybe_unused]] const int e = v * ", along_, " + j;");
-  line("auto& t = p", i, "[", columns_ ? "j" : "0", "];");
-  line("t = sets::combine(", how, ", t, sets::prepared<", in_double ? "double" : "N", ">(", how, ", ",
-       value(o.from[0], columns_ ? "j" : "0"), "));");
+  for (const std::size_t i : all) {
+    const std::string to = cat("p", i, "[", columns_ ? "j" : "0", "]");
+    line(to, " = sets::combine(", how(i), ", ", to, ", sets::prepared<", type_of_part(i), ">(", how(i), ", ",
+         value(at(i).from[0], columns_ ? "j" : "0"), "));");
+  }
   line("}");
   line("}");
   line("}");
-  line("for (int j = 0; j < ", sets_, "; ++j) t", i, "[j] = sets::combine(", how, ", t", i,
-       "[j], static_cast<double>(p", i, "[j]));");
-  if (!p.is_held()) line("}");
+  for (const std::size_t i : all)
+    line("for (int j = 0; j < ", sets_, "; ++j) t", i, "[j] = sets::combine(", how(i), ", t", i,
+         "[j], static_cast<double>(p", i, "[j]));");
+  if (!held) line("} }");
   // Values of elements that are held stay known.
-  for (const std::size_t n : needed) known_[n] = known_[n] || p.is_held();
+  for (const std::size_t n : needed) known_[n] = known_[n] || held;
+  for (const std::size_t i : all) add_result(i);
+}
+
+// Combines the threads' results of a reduction. Writes it as a value of sets, or as the result of a part.
+void set_writer::add_result(std::size_t i) {
+  const sets::set_partition& p = k_.partition;
   if (columns_)
-    line("sets::combine_columns<", how, ", ", p.threads, ", ", k_.layout.lanes, ", ", sets_, ">(t", i, ");");
+    line("sets::combine_columns<", how(i), ", ", p.threads, ", ", k_.layout.lanes, ", ", sets_, ">(t", i, ", shared);");
   else
-    line("t", i, "[0] = sets::combine_neighbors<", how, ", ", p.threads, ", ", k_.layout.block_threads, ">(t", i,
+    line("t", i, "[0] = sets::combine_neighbors<", how(i), ", ", p.threads, ", ", k_.layout.block_threads, ">(t", i,
          "[0]);");
   if (has_parts()) {
+    const auto before = std::ranges::count(
+        k_.operations.begin(), k_.operations.begin() + static_cast<std::ptrdiff_t>(i), kind::reduce, &operation::what);
     line("if (is_there && thread == 0)");
     line("  for (int j = 0; j < ", sets_, "; ++j)");
-    line("    static_cast<double*>(at.all[", k_.operands.size(), "])[(", number_of_reduction, " * ",
-         number(k_.count_sets()), " + set + j) * ", number(p.parts), " + part] = t", i, "[j];");
+    line("    static_cast<double*>(at.all[", k_.operands.size(), "])[(", before, " * ", number(k_.count_sets()),
+         " + set + j) * ", count(p.parts), " + part] = t", i, "[j];");
     return;
   }
   line("[[maybe_unused]] N s", i, "[", sets_, "];");
-  line("for (int j = 0; j < ", sets_, "; ++j) s", i, "[j] = static_cast<N>(sets::finished(", how, ", t", i, "[j], ",
+  line("for (int j = 0; j < ", sets_, "; ++j) s", i, "[j] = static_cast<N>(sets::finished(", how(i), ", t", i, "[j], ",
        number(k_.count_elements()), "));");
 }
 
@@ -375,7 +398,7 @@ void set_writer::add_writes_of_elements() {
   }
   if (writes.empty()) return;
   std::ranges::sort(needed);
-  if (!k_.partition.is_held()) begin_chunks();
+  if (!k_.partition.is_held()) line("{"), begin_chunks();
   add_values(needed);
   for (const std::size_t i : writes) {
     const unsigned at_once = std::max(bytes_at_once(at(i).operand), bytes(at(i).operand)), size = bytes(at(i).operand);
@@ -395,21 +418,25 @@ void set_writer::add_writes_of_elements() {
   for (const std::size_t i : writes) add_transfer(at(i).operand, cat("w", i), true);
   line("}");
   line("}");
-  if (!k_.partition.is_held()) line("}");
+  if (!k_.partition.is_held()) line("} }");
 }
 
 set_text set_writer::main_kernel() {
   const sets::set_partition& p = k_.partition;
   add_set_index();
-  count_ = number(k_.count_elements());
-  for (std::size_t a = 0; a < inner_rank(); ++a) extents_.push_back(a == 0 ? "" : number(k_.inside.extent(a)));
-  std::size_t reductions = 0;
-  for (std::size_t i = 0; i < k_.operations.size(); ++i) {
-    if (!k_.is_of_set[i] || (has_parts() && reduced_[i] && at(i).what != kind::reduce)) continue;
-    if (at(i).what == kind::reduce)
-      add_reduction(i, reductions++);
-    else if (at(i).what != kind::write)
-      add_value_of_set(i);
+  count_ = count(k_.count_elements());
+  for (std::size_t a = 0; a < inner_rank(); ++a) extents_.push_back(a == 0 ? "" : count(k_.inside.extent(a)));
+  // Each round computes the values of sets that depend on the reductions so far, then the reductions of these values.
+  const std::size_t rounds = has_parts() ? 1 : *std::ranges::max_element(depth_) + 1;
+  for (std::size_t round = 0; round < rounds; ++round) {
+    std::vector<std::size_t> next;
+    for (std::size_t i = 0; i < k_.operations.size(); ++i) {
+      if (at(i).what == kind::reduce && depth_[i] == round + 1)
+        next.push_back(i);
+      else if (at(i).what != kind::reduce && at(i).what != kind::write && k_.is_of_set[i] && depth_[i] == round)
+        add_value_of_set(i);
+    }
+    if (!next.empty()) add_reductions(next);
   }
   add_writes_of_elements();
   if (!has_parts()) add_writes_of_sets();
@@ -438,8 +465,7 @@ set_text set_writer::parts_kernel() {
       w.add_value_of_set(i);
       continue;
     }
-    const std::string how = cat("static_cast<reduction_kind>(", static_cast<int>(o.reduction), ")"),
-                      parts = w.number(k_.partition.parts);
+    const std::string how = this->how(i), parts = w.count(k_.partition.parts);
     w.line("double t", i, " = sets::start_of<double>(", how, ");");
     w.line("for (long long p = thread; p < ", parts, "; p += ", threads, ")");
     w.line("  t", i, " = sets::combine(", how, ", t", i, ", static_cast<const double*>(at.all[", k_.operands.size(),

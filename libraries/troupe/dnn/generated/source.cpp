@@ -12,22 +12,22 @@ namespace {
 
 class source_writer {
  public:
-  source_writer(const step_list& all, const find_set_kernel& set_kernel_of, const std::vector<bool>& aligned)
-      : all_(all), set_kernel_of_(set_kernel_of), aligned_(aligned) {}
+  source_writer(const step_list& all, const find_set_kernels& set_kernels_of, const std::vector<bool>& aligned)
+      : all_(all), set_kernels_of_(set_kernels_of), aligned_(aligned) {}
 
   source write() {
     bool any_random = false, any_sets = false;
     for (const auto& step : all_.steps) {
       any_random |= is_random(step);
-      any_sets |= set_kernel_of(step) != nullptr;
+      any_sets |= !set_kernels_of(step).empty();
     }
     out_.text = prelude_of(all_.compute_type, any_random, any_sets);
     for (const auto& step : all_.steps) {
       out_.of_steps.emplace_back();
       if (const auto* const kernel = std::get_if<elementwise_kernel>(&step))
         add(*kernel);
-      else if (const sets::set_kernel* const of_sets = set_kernel_of(step))
-        add(*of_sets);
+      else
+        add(set_kernels_of(step));
     }
     return std::move(out_);
   }
@@ -40,24 +40,27 @@ class source_writer {
     const auto* const kernel = std::get_if<elementwise_kernel>(&s);
     return kernel != nullptr && !kernel->sequences.empty();
   }
-  const sets::set_kernel* set_kernel_of(const step& s) const {
+  std::span<const sets::set_kernel> set_kernels_of(const step& s) const {
     const auto* const fused = std::get_if<fused_step>(&s);
-    return fused != nullptr && set_kernel_of_ ? set_kernel_of_(*fused) : nullptr;
+    return fused != nullptr && set_kernels_of_ ? set_kernels_of_(*fused) : std::span<const sets::set_kernel>();
   }
   void add(const elementwise_kernel& kernel) {
     const thread_partition partition = partition_among_threads(kernel, aligned_);
     if (partition.blocks() > most_blocks) return;
     const std::size_t addresses = kernel.operands.size() + kernel.sequences.size();
     add_launch(cat("(const __grid_constant__ operands<", addresses, "> at) {\n", body_of(kernel, partition), "}\n"),
-               partition.blocks(), block_threads, {});
+               partition.blocks(), block_threads);
   }
-  void add(const sets::set_kernel& kernel) {
-    const std::vector<set_text> texts = texts_of(kernel, aligned_);
-    if (std::ranges::any_of(texts, [](const set_text& t) { return t.blocks > most_blocks; })) return;
-    for (const set_text& t : texts) add_launch(t.text, t.blocks, t.threads, t.numbers);
+  void add(std::span<const sets::set_kernel> kernels) {
+    std::vector<std::pair<set_text, std::uint16_t>> all;
+    for (std::size_t i = 0; i < kernels.size(); ++i)
+      for (set_text& t : texts_of(kernels[i], aligned_)) all.emplace_back(std::move(t), static_cast<std::uint16_t>(i));
+    if (std::ranges::any_of(all, [](const auto& t) { return t.first.blocks > most_blocks; })) return;
+    for (const auto& [t, i] : all) add_launch(t.text, t.blocks, t.threads, t.numbers, i);
   }
   // Adds a launch to the last step. `rest` is the text of the kernel after its name.
-  void add_launch(const std::string& rest, std::int64_t blocks, unsigned threads, std::vector<std::int64_t> numbers) {
+  void add_launch(const std::string& rest, std::int64_t blocks, unsigned threads,
+                  std::vector<std::int64_t> numbers = {}, std::uint16_t set_kernel = 0) {
     const auto [at, is_new] =
         known_.try_emplace(cat(threads, " ", rest), static_cast<std::uint16_t>(out_.kernels.size()));
     if (is_new) {
@@ -65,11 +68,11 @@ class source_writer {
       out_.text +=
           cat("\nextern \"C\" __global__ void __launch_bounds__(", threads, ") ", out_.kernels.back().name, rest);
     }
-    out_.of_steps.back().push_back({at->second, static_cast<std::uint32_t>(blocks), std::move(numbers)});
+    out_.of_steps.back().push_back({at->second, static_cast<std::uint32_t>(blocks), std::move(numbers), set_kernel});
   }
 
   const step_list& all_;
-  const find_set_kernel& set_kernel_of_;
+  const find_set_kernels& set_kernels_of_;
   const std::vector<bool>& aligned_;
   std::map<std::string, std::uint16_t> known_;  // indexes of kernels by their threads and text
   source out_;
@@ -77,8 +80,8 @@ class source_writer {
 
 }  // namespace
 
-source source_of(const step_list& all, const find_set_kernel& set_kernel_of, const std::vector<bool>& aligned) {
-  return source_writer(all, set_kernel_of, aligned).write();
+source source_of(const step_list& all, const find_set_kernels& set_kernels_of, const std::vector<bool>& aligned) {
+  return source_writer(all, set_kernels_of, aligned).write();
 }
 
 }  // namespace troupe::dnn::generated

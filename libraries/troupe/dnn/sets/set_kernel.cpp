@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <map>
+#include <set>
+#include <troupe/dnn/operations/normalization/attributes.hpp>
 #include <troupe/dnn/operations/pointwise/attributes.hpp>
 #include <troupe/dnn/operations/reductions/attributes.hpp>
 #include <troupe/dnn/sets/set_kernel.hpp>
@@ -15,21 +16,34 @@ using function = epilogue::op;
 
 class kernel_builder {
  public:
-  kernel_builder(const encoded_graph& g, const fusion_match& match, const fused_step& places, std::int64_t over)
-      : graph_(g), match_(match), places_(places), over_(over) {}
+  kernel_builder(const encoded_graph& g, const set_match& match, const fused_step& places, std::size_t which)
+      : graph_(g), match_(match), places_(places), which_(which), over_(match.over[which]) {}
 
   set_kernel kernel() {
-    std::vector<std::uint16_t> nodes = match_.nodes;
-    std::sort(nodes.begin(), nodes.end());
-    for (const std::uint16_t n : nodes) add(graph_.nodes()[n]);
+    find_needed();
+    for (const std::uint16_t n : match_.nodes) add(graph_.nodes()[n]);
     // Results that other nodes read.
-    for (std::size_t i = 0; i < match_.outputs.size(); ++i)
-      if (const auto from = computed_.find(match_.outputs[i].number); from != computed_.end())
+    for (std::size_t i = 0; i < match_.outputs.size(); ++i) {
+      const auto from = computed_.find(match_.outputs[i].number);
+      if (from != computed_.end() && outputs_.contains(match_.outputs[i].number))
         add_write(from->second, places_.outputs[i]);
+    }
     return std::move(out_);
   }
 
  private:
+  // Finds the outputs of this kernel, and the tensors that it must compute for them.
+  void find_needed() {
+    const std::map<std::uint16_t, std::size_t> kernels = kernels_of_tensors(graph_, match_);
+    for (const fusion_match::tensor& t : match_.outputs)
+      if (kernels.at(t.number) == which_) outputs_.insert(t.number), needed_.insert(t.number);
+    for (auto n = match_.nodes.rbegin(); n != match_.nodes.rend(); ++n) {
+      const encoded_node& node = graph_.nodes()[*n];
+      const auto is_needed = [&](std::uint16_t t) { return needed_.contains(t); };
+      if (std::any_of(node.outputs, node.outputs + node.output_count, is_needed))
+        needed_.insert(node.inputs, node.inputs + node.input_count);
+    }
+  }
   const encoded_tensor& tensor(std::uint16_t t) const noexcept { return graph_.tensors()[t]; }
 
   std::uint16_t add(set_kernel::operation o, bool is_of_set) {
@@ -48,7 +62,8 @@ class kernel_builder {
   std::uint16_t reduce(reduction_kind how, std::uint16_t a) {
     return add({.what = kind::reduce, .reduction = how, .from = {a, a, a}}, true);
   }
-  void add_write(std::uint16_t from, const location& to) {
+  void add_write(std::uint16_t from, location to) {
+    to.shape = divided(to.shape, match_);
     add({.what = kind::write, .operand = add_operand(to), .from = {from, from, from}}, out_.is_of_set[from]);
   }
 
@@ -58,14 +73,22 @@ class kernel_builder {
     if (const auto known = read_.find(t); known != read_.end()) return known->second;
     if (tensor(t).where == encoded_tensor::place::number) return read_[t] = number(tensor(t).number);
     const auto at = std::ranges::find(match_.inputs, t, &fusion_match::tensor::number) - match_.inputs.begin();
-    const location& l = places_.inputs[static_cast<std::size_t>(at)];
+    location l = places_.inputs[static_cast<std::size_t>(at)];
+    l.shape = divided(l.shape, match_);
     bool is_of_set = true;
     for (std::size_t i = 0; i < l.shape.rank; ++i)
       if ((over_ >> i & 1) != 0 && l.shape.extents[i] != 1) is_of_set = false;
     return read_[t] = add({.what = kind::read, .operand = add_operand(l)}, is_of_set);
   }
 
+  bool is_needed(const encoded_node& n, std::size_t output) const {
+    return output != absent && needed_.contains(n.outputs[output]);
+  }
   void add(const encoded_node& n) {
+    if (std::none_of(n.outputs, n.outputs + n.output_count, [&](std::uint16_t t) { return needed_.contains(t); }))
+      return;
+    if (n.what == dnn::op::normalization) return normalize(n);
+    if (n.what == dnn::op::normalization_gradient) return differentiate_normalization(n);
     std::uint16_t from[3] = {};
     for (std::size_t k = 0; k < n.input_count; ++k) from[k] = value_of(n.inputs[k]);
     if (n.what == dnn::op::write) {
@@ -97,6 +120,63 @@ class kernel_builder {
       }
     }
   }
+
+  void normalize(const encoded_node& n) {
+    const auto a = n.attributes.as<normalization_attributes>();
+    const normalization_places at(a);
+    const auto input = [&](std::size_t i) { return value_of(n.inputs[i]); };
+    const auto set = [&](std::size_t output, const auto& make) {
+      if (is_needed(n, output)) computed_[n.outputs[output]] = make();
+    };
+    const std::uint16_t x = input(at.x), mean = a.rms != 0 ? number(0) : reduce(reduction_kind::mean, x),
+                        centered = a.rms != 0 ? x : apply(function::subtract, x, mean);
+    set(at.mean, [&] { return mean; });
+    const std::uint16_t variance = reduce(reduction_kind::mean, apply(function::multiply, centered, centered)),
+                        deviation =
+                            apply(function::divide, number(1),
+                                  apply(function::square_root, apply(function::add, variance, number(a.epsilon))));
+    set(at.deviation, [&] { return deviation; });
+    set(at.y, [&] {
+      std::uint16_t y = apply(function::multiply, centered, deviation);
+      if (at.scale != absent) y = apply(function::multiply, y, input(at.scale));
+      return at.offset != absent ? apply(function::add, y, input(at.offset)) : y;
+    });
+    const auto next = [&](std::size_t before, std::uint16_t here) {
+      return apply(function::add, apply(function::multiply, input(before), number(1 - a.momentum)),
+                   apply(function::multiply, here, number(a.momentum)));
+    };
+    set(at.next_mean, [&] { return next(at.running_mean, mean); });
+    set(at.next_variance, [&] {
+      double count = 1;
+      for (std::size_t i = 0; i < match_.elements.rank; ++i)
+        if ((over_ >> i & 1) != 0) count *= static_cast<double>(match_.elements.extents[i]);
+      const double unbiased = count > 1 ? count / (count - 1) : 1;
+      return next(at.running_variance, apply(function::multiply, variance, number(unbiased)));
+    });
+  }
+
+  void differentiate_normalization(const encoded_node& n) {
+    const auto a = n.attributes.as<normalization_gradient_attributes>();
+    const normalization_gradient_places at(a);
+    const auto input = [&](std::size_t i) { return value_of(n.inputs[i]); };
+    const std::uint16_t dy = input(at.dy), deviation = input(at.deviation),
+                        normal = apply(function::multiply, apply(function::subtract, input(at.x), input(at.mean)),
+                                       deviation);
+    const std::size_t of_scale = match_.over.size() - 1;  // the kernel that computes the gradients of scale and offset
+    if (is_needed(n, at.dx) && which_ == 0) {
+      const std::uint16_t g = at.scale != absent ? apply(function::multiply, dy, input(at.scale)) : dy;
+      std::uint16_t dx = g;
+      if (a.rms == 0) dx = apply(function::subtract, dx, reduce(reduction_kind::mean, g));
+      const std::uint16_t along = reduce(reduction_kind::mean, apply(function::multiply, g, normal));
+      dx = apply(function::subtract, dx, apply(function::multiply, normal, along));
+      computed_[n.outputs[at.dx]] = apply(function::multiply, dx, deviation);
+    }
+    if (is_needed(n, at.dscale) && which_ == of_scale)
+      computed_[n.outputs[at.dscale]] = reduce(reduction_kind::sum, apply(function::multiply, dy, normal));
+    if (is_needed(n, at.doffset) && which_ == of_scale)
+      computed_[n.outputs[at.doffset]] = reduce(reduction_kind::sum, dy);
+  }
+
   std::uint16_t softmax(std::uint16_t x, bool logarithmic) {
     const std::uint16_t below = apply(function::subtract, x, reduce(reduction_kind::maximum, x)),
                         power = apply(function::exponential, below), sum = reduce(reduction_kind::sum, power);
@@ -113,18 +193,48 @@ class kernel_builder {
   }
 
   const encoded_graph& graph_;
-  const fusion_match& match_;
+  const set_match& match_;
   const fused_step& places_;
+  const std::size_t which_;
   const std::int64_t over_;
   set_kernel out_;
+  std::set<std::uint16_t> outputs_, needed_;
   std::map<std::uint16_t, std::uint16_t> computed_, read_;  // the operations of tensors
 };
 
 }  // namespace
 
-set_kernel make_set_kernel(const encoded_graph& g, const fusion_match& match, const fused_step& places,
-                           std::int64_t over) {
-  return kernel_builder(g, match, places, over).kernel();
+tensor_shape divided(const tensor_shape& s, const set_match& by) noexcept {
+  if (by.groups == 1) return s;
+  tensor_shape out{.rank = s.rank + 1};
+  for (std::size_t i = 0; i < s.rank; ++i)
+    out.extents[i < 2 ? i : i + 1] = s.extents[i], out.strides[i < 2 ? i : i + 1] = s.strides[i];
+  // A tensor has an element for each channel, for each group or for all channels.
+  const std::int64_t of_group = by.channels / by.groups;
+  const bool has_channels = s.extents[1] == by.channels;
+  out.extents[1] = s.extents[1] == 1 ? 1 : by.groups;
+  out.extents[2] = has_channels ? of_group : 1;
+  out.strides[1] = s.strides[1] * (has_channels ? of_group : 1), out.strides[2] = s.strides[1];
+  return out;
+}
+
+set_kernel make_set_kernel(const encoded_graph& g, const set_match& match, const fused_step& places,
+                           std::size_t which) {
+  return kernel_builder(g, match, places, which).kernel();
+}
+
+std::map<std::uint16_t, std::size_t> kernels_of_tensors(const encoded_graph& g, const set_match& match) {
+  std::map<std::uint16_t, std::size_t> out;
+  for (const std::uint16_t n : match.nodes) {
+    const encoded_node& node = g.nodes()[n];
+    std::size_t kernel = 0;
+    for (std::size_t k = 0; k < node.input_count; ++k)
+      if (const auto of_input = out.find(node.inputs[k]); of_input != out.end())
+        kernel = std::max(kernel, of_input->second);
+    for (std::size_t k = 0; k < node.output_count; ++k)
+      out[node.outputs[k]] = node.what == op::normalization_gradient && k != 0 ? match.over.size() - 1 : kernel;
+  }
+  return out;
 }
 
 }  // namespace troupe::dnn::sets

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <troupe/dnn/steps/fusion_match.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 #include <vector>
@@ -60,10 +61,22 @@ struct set_kernel {
   std::int64_t count_elements() const noexcept { return inside.lines() * inside.length(); }
 };
 
-/// Returns the kernel for nodes of a graph, without spaces, partition and layout. `inputs` and `outputs` are the
-/// tensors that the kernel reads and writes, `input_locations` and `output_locations` where they are; `over` has a bit
-/// for each reduced axis.
-set_kernel make_set_kernel(const encoded_graph& g, const fusion_match& match, const fused_step& places,
-                           std::int64_t over);
+/// Nodes whose reductions set kernels compute, and the elementwise operations on what they read and compute. One kernel
+/// computes all, except gradients of normalizations: those of scale and offset are sums over other axes, in a second
+/// one.
+struct set_match : fusion_match {
+  tensor_shape elements;  ///< extents of the elements; channels are divided, if they are in groups
+  std::int64_t channels = 1, groups = 1;
+  std::vector<std::int64_t> over;  ///< for each kernel: bit i is set if axis i of the elements is inside of a set
+};
+
+/// Returns a shape whose axis 1, if there are groups, is divided in two: groups, and the channels of a group.
+tensor_shape divided(const tensor_shape& s, const set_match& by) noexcept;
+
+/// Returns kernel `which` of a match, without spaces, partition and layout. The operands are at `places`.
+set_kernel make_set_kernel(const encoded_graph& g, const set_match& match, const fused_step& places, std::size_t which);
+
+/// Returns, for each tensor that a match computes, the kernel that does so.
+std::map<std::uint16_t, std::size_t> kernels_of_tensors(const encoded_graph& g, const set_match& match);
 
 }  // namespace troupe::dnn::sets

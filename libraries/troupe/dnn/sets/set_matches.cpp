@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <troupe/dnn/operations/normalization/attributes.hpp>
 #include <troupe/dnn/operations/reductions/attributes.hpp>
 #include <troupe/dnn/operations/shaping/attributes.hpp>
 #include <troupe/dnn/sets/set_matches.hpp>
@@ -11,12 +12,80 @@ namespace {
 
 using place = encoded_tensor::place;
 
-// Returns the axes over which a node reduces; nullopt if set kernels do not compute it.
-std::optional<std::int64_t> axes_of(const encoded_node& n) {
-  if (n.what == op::reduction) return n.attributes.as<reduction_attributes>().over;
-  if (n.what == op::softmax || n.what == op::softmax_gradient)
-    return std::int64_t{1} << n.attributes.as<softmax_attributes>().over;
-  return std::nullopt;
+// Returns a mask of axes without those of extent 1.
+std::int64_t without_ones(std::int64_t mask, const tensor_shape& s) noexcept {
+  for (std::size_t i = 0; i < s.rank; ++i)
+    if (s.extents[i] == 1) mask &= ~(std::int64_t{1} << i);
+  return mask;
+}
+// Returns the extents of a value for each set.
+tensor_shape sets_of(tensor_shape elements, std::int64_t over) noexcept {
+  for (std::size_t i = 0; i < elements.rank; ++i)
+    if ((over >> i & 1) != 0) elements.extents[i] = 1;
+  return elements;
+}
+
+// What a node reduces: the extents of its elements and of its sets.
+struct reduced {
+  tensor_shape elements;
+  std::vector<tensor_shape> sets;  // for each kernel
+  set_match like;                  // with `elements`, `channels`, `groups` and `over`
+
+  static std::optional<reduced> of(const graph_analysis& g, std::size_t node) {
+    const encoded_node& n = g.node(node);
+    const auto shape = [&](std::size_t input) -> const tensor_shape& { return g.tensor(n.inputs[input]).shape; };
+    reduced out;
+    if (n.what == op::reduction) {
+      out.set(shape(0), n.attributes.as<reduction_attributes>().over);
+    } else if (n.what == op::softmax || n.what == op::softmax_gradient) {
+      out.set(shape(0), std::int64_t{1} << n.attributes.as<softmax_attributes>().over);
+    } else if (n.what == op::normalization || n.what == op::normalization_gradient) {
+      const auto a = n.attributes.as<normalization_attributes>();
+      const normalization_inputs at(n.what, a);
+      out.set(shape(at.x), a.over, std::max<std::int64_t>(a.groups, 1));
+      if (a.groups > 1) out.sets[0].extents[1] = a.groups;
+      if (n.what == op::normalization_gradient && at.scale != absent) out.add_gradient_of(shape(at.scale));
+    } else {
+      return std::nullopt;
+    }
+    return out;
+  }
+  bool has_one_kernel_like(const reduced& other) const noexcept {
+    return like.groups == 1 && other.like.groups == 1 && sets.size() == 1 && like.over == other.like.over &&
+           same_extents(elements, other.elements);
+  }
+
+ private:
+  void set(const tensor_shape& x, std::int64_t over, std::int64_t groups = 1) {
+    elements = x, sets = {sets_of(x, over)};
+    like.channels = groups > 1 ? x.extents[1] : 1, like.groups = groups;
+    like.elements = divided(x, like);
+    // The division of axis 1 moves the axes from the channels on up by 1.
+    if (groups > 1) over = (over & 1) | (over & ~std::int64_t{1}) << 1;
+    like.over = {without_ones(over, like.elements)};
+  }
+  void add_gradient_of(const tensor_shape& scale) {
+    const tensor_shape s = divided(scale, like);
+    std::int64_t over = 0;
+    for (std::size_t i = 0; i < s.rank; ++i)
+      if (s.extents[i] == 1) over |= std::int64_t{1} << i;
+    over = without_ones(over, like.elements);
+    if (over != like.over[0]) like.over.push_back(over), sets.push_back(scale);
+  }
+};
+
+// Returns the kernels of a match. Sets have as many parts as fit into `workspace` bytes.
+std::vector<set_kernel> kernels_of(const encoded_graph& g, const set_match& m, const fused_step& places,
+                                   std::uint64_t workspace) {
+  std::vector<set_kernel> out;
+  for (std::size_t i = 0; i < m.over.size(); ++i) {
+    set_kernel k = make_set_kernel(g, m, places, i);
+    if (k.operands.empty()) continue;  // nothing reads its results
+    partition(k, m.elements, m.over[i], workspace);
+    k.partial = places.workspace;
+    out.push_back(std::move(k));
+  }
+  return out;
 }
 
 class match_finder {
@@ -30,13 +99,10 @@ class match_finder {
   std::vector<set_match> find() {
     std::vector<set_match> out;
     for (std::size_t i = 0; i < g_.graph.nodes().size(); ++i) {
-      const auto over = axes_of(g_.node(i));
-      if (g_.matched[i] || !over) continue;
-      set_match m;
-      m.elements = g_.tensor(g_.node(i).inputs[0]).shape, m.over = *over;
-      sets_ = m.elements;
-      for (std::size_t k = 0; k < sets_.rank; ++k)
-        if ((m.over >> k & 1) != 0) sets_.extents[k] = 1;
+      const auto what = g_.matched[i] ? std::nullopt : reduced::of(g_, i);
+      if (!what) continue;
+      reduced_ = *what;
+      set_match m = reduced_.like;
       m.nodes.push_back(static_cast<std::uint16_t>(i));
       grow(m);
       g_.add(m), place_nodes(m);
@@ -76,12 +142,14 @@ class match_finder {
   bool may_join(const set_match& m, std::size_t i) const {
     const encoded_node& n = g_.node(i);
     if (g_.matched[i] || std::ranges::binary_search(m.nodes, i)) return false;
-    const bool elementwise = n.what == op::pointwise || n.what == op::convert || n.what == op::write;
-    const auto over = axes_of(n);
-    if (!elementwise && over != std::optional(m.over)) return false;
-    if (over && !same_extents(g_.tensor(n.inputs[0]).shape, m.elements)) return false;
+    const auto what = reduced::of(g_, i);
+    if (what ? !what->has_one_kernel_like(reduced_)
+             : n.what != op::pointwise && n.what != op::convert && n.what != op::write)
+      return false;
     const tensor_shape& result = g_.tensor(n.outputs[0]).shape;
-    if (!same_extents(result, m.elements) && !same_extents(result, sets_)) return false;
+    if (!same_extents(result, reduced_.elements) &&
+        std::ranges::none_of(reduced_.sets, [&](const tensor_shape& s) { return same_extents(result, s); }))
+      return false;
     if (n.what == op::write && g_.read.is_read(g_.tensor(n.outputs[0]).memory)) return false;
     const auto is_here = [&](std::uint16_t t) {
       const auto source = g_.uses.source_of(t);
@@ -117,10 +185,10 @@ class match_finder {
     const auto at = std::ranges::lower_bound(m.nodes, begin);
     if (at == m.nodes.end() || *at >= end) return false;
     m.at = *at, m.workspace = 0;
-    const set_kernel k = expected_kernel(m);
-    if (k.operations.size() > limits_.operations || k.operands.size() > limits_.operands) return false;
-    m.workspace = partial_bytes_of(k);
-    return true;
+    return has_sound_kernels(m) && std::ranges::all_of(expected_kernels(m), [&](const set_kernel& k) {
+             m.workspace = std::max(m.workspace, partial_bytes_of(k));
+             return k.operations.size() <= limits_.operations && k.operands.size() <= limits_.operands;
+           });
   }
   static bool is_listed(const std::vector<fusion_match::tensor>& all, std::uint16_t t) {
     return std::ranges::find(all, t, &fusion_match::tensor::number) != all.end();
@@ -133,16 +201,24 @@ class match_finder {
     return g_.tensor(t).where == place::memory ? g_.tensor(t).shape : with_dense_strides(g_.tensor(t).shape, false);
   }
 
-  // Returns the kernel with its operands where they will be, as far as that is known.
-  set_kernel expected_kernel(const set_match& m) const {
+  // Returns true if only conversions and writes read what the second kernel computes: the first one comes before it,
+  // and has other sets.
+  bool has_sound_kernels(const set_match& m) const {
+    if (m.over.size() == 1) return true;
+    const auto kernels = kernels_of_tensors(g_.graph, m);
+    return std::ranges::all_of(m.nodes, [&](std::uint16_t n) {
+      return g_.node(n).what == op::normalization_gradient || kernels.at(g_.node(n).outputs[0]) == 0 ||
+             g_.node(n).what != op::pointwise;
+    });
+  }
+  // Returns the kernels with their operands where they will be, as far as that is known.
+  std::vector<set_kernel> expected_kernels(const set_match& m) const {
     fused_step places;
     for (const fusion_match::tensor& t : m.inputs)
       places.inputs.push_back({.is_buffer = true, .number = 0, .type = t.type, .shape = expected_shape(t.number)});
     for (const fusion_match::tensor& t : m.outputs)
       places.outputs.push_back({.is_buffer = true, .number = 0, .type = t.type, .shape = t.shape});
-    set_kernel k = make_set_kernel(g_.graph, m, places, m.over);
-    partition(k, m.elements, m.over, limits_.saves_memory ? 1 : INT64_MAX);
-    return k;
+    return kernels_of(g_.graph, m, places, limits_.saves_memory ? 0 : UINT64_MAX);
   }
   tensor_shape expected_shape(std::uint16_t t) const {
     const encoded_tensor& of = g_.tensor(t);
@@ -160,7 +236,7 @@ class match_finder {
   const dtype compute_;
   const set_limits limits_;
   std::vector<std::size_t> computed_at_;  // for each node: the node in whose place it is computed
-  tensor_shape sets_;                     // extents of a value for each set
+  reduced reduced_;                       // what the match reduces
 };
 
 }  // namespace
@@ -170,14 +246,8 @@ std::vector<set_match> set_matches(graph_analysis& g, std::span<const fusion_mat
   return match_finder(g, others, compute, limits).find();
 }
 
-set_kernel set_kernel_of(const encoded_graph& g, const set_match& m, const fused_step& places) {
-  set_kernel k = make_set_kernel(g, m, places, m.over);
-  partition(k, m.elements, m.over, 1);
-  const auto bytes_of_part =
-      static_cast<std::int64_t>(count_reductions(k) * sizeof(double)) * std::max<std::int64_t>(k.count_sets(), 1);
-  partition(k, m.elements, m.over, static_cast<std::int64_t>(m.workspace) / bytes_of_part);
-  k.partial = places.workspace;
-  return k;
+std::vector<set_kernel> set_kernels_of(const encoded_graph& g, const set_match& m, const fused_step& places) {
+  return kernels_of(g, m, places, m.workspace);
 }
 
 }  // namespace troupe::dnn::sets

@@ -8,25 +8,18 @@
 
 namespace troupe::dnn::sets {
 
-/// Nodes that one set kernel computes: reductions over the same axes, softmax, and elementwise operations on what they
-/// read and compute.
-struct set_match : fusion_match {
-  tensor_shape elements;  ///< extents of the elements
-  std::int64_t over = 0;  ///< bit i is set if axis i is inside of a set
-};
-
 /// Limits of a set kernel. If `saves_memory`, kernels have no workspace, and each computes few results.
 struct set_limits {
   std::size_t operations = SIZE_MAX, operands = SIZE_MAX;
   bool saves_memory = false;
 };
 
-/// Returns matches of all nodes that are reductions or softmax, which no other match computes. `others` are the matches
-/// that the analysis lists as matched. Their nodes are added to the analysis.
+/// Returns matches of all nodes that are reductions, softmax or normalizations, which no other match computes. `others`
+/// are the matches that the analysis lists as matched. Their nodes are added to the analysis.
 std::vector<set_match> set_matches(graph_analysis& g, std::span<const fusion_match> others, dtype compute,
                                    const set_limits& limits);
 
-/// Returns the kernel of a match whose operands are at these places.
-set_kernel set_kernel_of(const encoded_graph& g, const set_match& m, const fused_step& places);
+/// Returns the kernels of a match whose operands are at these places.
+std::vector<set_kernel> set_kernels_of(const encoded_graph& g, const set_match& m, const fused_step& places);
 
 }  // namespace troupe::dnn::sets

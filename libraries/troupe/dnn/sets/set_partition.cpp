@@ -9,15 +9,34 @@ namespace {
 
 using kind = set_kernel::operation::kind;
 
-constexpr unsigned widest = 16;                                   // bytes of the widest load
-constexpr unsigned block_threads = 256;                           // of a block with several sets
-constexpr unsigned most_threads = 1024;                           // of a block
-constexpr unsigned elements_of_thread = 16, most_of_thread = 32;  // elements of a chunk that a thread has
+constexpr unsigned widest = 16;               // bytes of the widest load
+constexpr unsigned sector = 32;               // bytes that the memory transfers at least
+constexpr unsigned block_threads = 256;       // of a block with several sets
+constexpr unsigned most_threads = 1024;       // of a block
 constexpr std::int64_t enough_blocks = 1024;  // for a large GPU; the same on all, so that results are the same
 
 std::int64_t divided_up(std::int64_t n, std::int64_t by) noexcept { return (n + by - 1) / by; }
 unsigned power_of_two(std::int64_t at_least) noexcept {
   return static_cast<unsigned>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(at_least, 1))));
+}
+
+// Returns how many values of each element are kept at a time for a later pass over the elements than the one that
+// computes them. Each reduction that depends on other ones needs another pass, and so do results.
+std::size_t count_kept_values(const set_kernel& k) {
+  const std::size_t count = k.operations.size();
+  const std::vector<std::size_t> depth = depths_of(k);
+  std::vector<std::size_t> first(count, SIZE_MAX), last(count);  // passes that use the value
+  const std::size_t results = *std::ranges::max_element(depth) + 1;
+  std::vector<std::size_t> kept(results + 1);  // for each pass: values from before it that it or later ones use
+  for (std::size_t i = count; i-- > 0;) {
+    const set_kernel::operation& o = k.operations[i];
+    for (std::size_t p = first[i]; p < last[i] && !k.is_of_set[i]; ++p) ++kept[p + 1];
+    if (o.what == kind::read || o.what == kind::number || (k.is_of_set[i] && o.what != kind::reduce)) continue;
+    const std::size_t here = o.what == kind::reduce ? depth[i] : o.what == kind::write ? results : first[i];
+    if (here == SIZE_MAX) continue;  // nothing uses it
+    for (const std::uint16_t a : o.from) first[a] = std::min(first[a], here), last[a] = std::max(last[a], here);
+  }
+  return *std::ranges::max_element(kept);
 }
 
 class partitioner {
@@ -61,25 +80,42 @@ class partitioner {
     return {narrowest, most};
   }
 
+  // Chooses how many elements of a chunk a thread has: the fewer, the more registers each of them takes, for values
+  // that are kept, and for what is read at a time, `together` neighbors in a load.
+  void choose_elements(unsigned together) {
+    const auto kept = static_cast<unsigned>(count_kept_values(k_));
+    unsigned bytes_of_element = kept * 4;
+    for (const set_kernel::operation& o : k_.operations) {
+      if (o.what != kind::read) continue;
+      const bool differs =
+          (k_.layout.by_columns ? k_.outer_stride(o.operand, outer_) : k_.inner_stride(o.operand, inner_)) != 0;
+      bytes_of_element += !differs ? 0 : together == 1 ? 4 : bytes(o.operand);
+    }
+    elements_of_thread_ = bytes_of_element <= 16 ? 16 : 8;
+    most_of_thread_ = bytes_of_element <= 8 ? 32 : elements_of_thread_;
+  }
+
   void partition_rows() {
     set_partition& p = k_.partition;
     const std::int64_t n = elements();
     p.width = std::min(widest / widths(false).first, widest / 2);
     while (k_.inside.extent(inner_) % p.width != 0) p.width /= 2;
+    choose_elements(p.width);
     const std::int64_t vectors = divided_up(n, p.width);
     const auto vectors_of_thread = [&](unsigned threads) { return divided_up(vectors, threads); };
-    p.threads = power_of_two(vectors_of_thread(elements_of_thread / p.width));
+    p.threads = power_of_two(vectors_of_thread(std::max(elements_of_thread_ / p.width, 1u)));
     // Few neighbors that are read one by one are shared among more threads.
     if (p.width == 1) p.threads = std::max(p.threads, std::min(32u, power_of_two(n)));
     // Half as many threads, if that leaves fewer of them without elements.
-    if (p.threads > 1 && vectors_of_thread(p.threads / 2) * p.width <= most_of_thread &&
+    if (p.threads > 1 && vectors_of_thread(p.threads / 2) * p.width <= most_of_thread_ &&
         vectors_of_thread(p.threads) * p.threads * 3 > vectors * 4)
       p.threads /= 2;
     p.threads = std::min(p.threads, most_threads);
-    if (vectors_of_thread(p.threads) * p.width <= most_of_thread) {
+    if (vectors_of_thread(p.threads) * p.width <= most_of_thread_) {
       p.vectors = static_cast<unsigned>(vectors_of_thread(p.threads));
     } else {
-      p.threads = most_threads / 2, p.vectors = elements_of_thread / p.width;
+      p.threads = k_.count_sets() < enough_blocks / 2 ? most_threads : most_threads / 2;
+      p.vectors = std::max(elements_of_thread_ / p.width, 1u);
       p.chunks = divided_up(vectors, std::int64_t{p.threads} * p.vectors);
     }
     k_.layout.block_threads = std::max(p.threads, block_threads);
@@ -92,17 +128,21 @@ class partitioner {
     const unsigned most = widths(true).second;
     l.sets = most == 1 ? 8 : std::min(4u, widest / most);
     while (neighbors % l.sets != 0) l.sets /= 2;
+    choose_elements(l.sets);
     l.lanes = std::min(32u, power_of_two(divided_up(neighbors, l.sets)));
-    const unsigned most_vectors = most_of_thread / l.sets;
+    const unsigned most_vectors = most_of_thread_ / l.sets;
     p.threads = std::min(block_threads / l.lanes, power_of_two(n));
-    // More threads, if each holds all its elements then.
-    if (const unsigned more = power_of_two(divided_up(n, most_vectors));
-        more > p.threads && more * l.lanes <= most_threads && any_element_needs_a_reduction(k_))
-      p.threads = more;
+    if (any_element_needs_a_reduction(k_)) {
+      // A block reads its sets several times. So it has fewer, as long as their neighbors fill a sector of the memory
+      // and there are too few blocks, and more threads.
+      while (l.lanes * l.sets * most >= 2 * sector && blocks_of(k_) < enough_blocks / 4) l.lanes /= 2;
+      p.threads = std::min({power_of_two(divided_up(n, most_vectors)), most_threads / l.lanes, power_of_two(n)});
+      p.threads = std::max(p.threads, std::min(block_threads / l.lanes, power_of_two(n)));
+    }
     if (divided_up(n, p.threads) <= most_vectors) {
       p.vectors = static_cast<unsigned>(divided_up(n, p.threads));
     } else {
-      p.vectors = elements_of_thread / l.sets;
+      p.vectors = elements_of_thread_ / l.sets;
       p.chunks = divided_up(n, std::int64_t{p.threads} * p.vectors);
     }
     l.block_threads = l.lanes * p.threads;
@@ -110,20 +150,26 @@ class partitioner {
 
   set_kernel& k_;
   const std::size_t inner_, outer_;  // the last axes
+  unsigned elements_of_thread_ = 0, most_of_thread_ = 0;
 };
 
 }  // namespace
 
-bool any_element_needs_a_reduction(const set_kernel& k) noexcept {
-  std::vector<bool> reduced(k.operations.size());
-  for (std::size_t i = 0; i < k.operations.size(); ++i) {
+std::vector<std::size_t> depths_of(const set_kernel& k) {
+  std::vector<std::size_t> out(k.operations.size());
+  for (std::size_t i = 0; i < out.size(); ++i) {
     const set_kernel::operation& o = k.operations[i];
-    const bool has_arguments = o.what == kind::apply || o.what == kind::round || o.what == kind::write;
-    reduced[i] = o.what == kind::reduce;
-    for (std::size_t a = 0; a < 3 && has_arguments; ++a) reduced[i] = reduced[i] || reduced[o.from[a]];
-    if (o.what == kind::reduce && k.is_of_set[o.from[0]] && reduced[o.from[0]]) return true;
-    if (reduced[i] && !k.is_of_set[i]) return true;
+    if (o.what != kind::read && o.what != kind::number)
+      for (const std::uint16_t a : o.from) out[i] = std::max(out[i], out[a]);
+    out[i] += o.what == kind::reduce ? 1 : 0;
   }
+  return out;
+}
+
+bool any_element_needs_a_reduction(const set_kernel& k) {
+  const std::vector<std::size_t> depth = depths_of(k);
+  for (std::size_t i = 0; i < depth.size(); ++i)
+    if (k.operations[i].what == kind::reduce ? depth[i] > 1 : depth[i] > 0 && !k.is_of_set[i]) return true;
   return false;
 }
 
@@ -137,7 +183,7 @@ std::int64_t blocks_of(const set_kernel& k) noexcept {
   return k.outside.lines() * divided_up(k.outside.length(), std::int64_t{l.lanes} * l.sets);
 }
 
-void partition(set_kernel& k, const tensor_shape& of, std::int64_t over, std::int64_t most_parts) {
+void partition(set_kernel& k, const tensor_shape& of, std::int64_t over, std::uint64_t workspace) {
   tensor_shape sets = of, elements = of;
   for (std::size_t i = 0; i < of.rank; ++i) ((over >> i & 1) != 0 ? sets : elements).extents[i] = 1;
   // The spaces have the order of the operand with the most bytes.
@@ -158,8 +204,10 @@ void partition(set_kernel& k, const tensor_shape& of, std::int64_t over, std::in
   k.inside = iteration_space(of.rank, elements.extents, std::move(strides), true);
   partitioner p(k);
   p.partition();
-  const auto bytes_of_part = static_cast<std::int64_t>(count_reductions(k) * sizeof(double)) * k.count_sets();
-  p.divide(bytes_of_part == 0 ? 1 : most_parts);
+  const std::uint64_t bytes_of_part =
+      count_reductions(k) * sizeof(double) * static_cast<std::uint64_t>(std::max<std::int64_t>(k.count_sets(), 1));
+  if (bytes_of_part != 0)
+    p.divide(static_cast<std::int64_t>(std::min<std::uint64_t>(workspace / bytes_of_part, INT32_MAX)));
 }
 
 std::uint64_t partial_bytes_of(const set_kernel& k) noexcept {

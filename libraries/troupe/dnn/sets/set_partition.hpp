@@ -7,11 +7,14 @@
 namespace troupe::dnn::sets {
 
 /// Sets the spaces, the partition and the layout of a kernel whose operands have locations. `of` is the shape of all
-/// elements, `over` has a bit for each axis inside of sets. Divides sets into at most `most_parts` parts.
-void partition(set_kernel& k, const tensor_shape& of, std::int64_t over, std::int64_t most_parts);
+/// elements, `over` has a bit for each axis inside of sets. Divides sets into as many parts as are
+/// worth it and fit into `workspace` bytes.
+void partition(set_kernel& k, const tensor_shape& of, std::int64_t over, std::uint64_t workspace);
 
+/// Returns, for each operation, how many reductions in a row it depends on, itself included.
+std::vector<std::size_t> depths_of(const set_kernel& k);
 /// Returns true if the value of an element depends on a reduction, so that sets cannot have parts.
-bool any_element_needs_a_reduction(const set_kernel& k) noexcept;
+bool any_element_needs_a_reduction(const set_kernel& k);
 std::size_t count_reductions(const set_kernel& k) noexcept;
 /// Returns the blocks of a launch for each part of the sets.
 std::int64_t blocks_of(const set_kernel& k) noexcept;

@@ -8,22 +8,31 @@
 /// block must call them.
 namespace troupe::dnn::sets {
 
-/// Combines values in shared memory: `of_set[i * pitch]` is for thread i of the set.
-__device__ inline double combine_in_memory(double mine, reduction_kind how, unsigned thread, unsigned threads,
-                                           double* of_set, unsigned pitch) {
-  of_set[thread * pitch] = mine;
+/// Combines values of several sets in shared memory: `of_sets[j * all + i * pitch]` is for thread i of set j.
+template <unsigned Sets>
+__device__ void combine_in_memory(double (&mine)[Sets], reduction_kind how, unsigned thread, unsigned threads,
+                                  double* of_sets, unsigned pitch, unsigned all) {
+  for (unsigned j = 0; j < Sets; ++j) of_sets[j * all + thread * pitch] = mine[j];
   __syncthreads();
   const auto combine_pairs = [&](unsigned apart) {
-    double& first = of_set[thread * pitch];
-    if ((thread & apart) == 0) first = combine(how, first, of_set[(thread + apart) * pitch]);
+    for (unsigned j = 0; j < Sets && (thread & apart) == 0; ++j) {
+      double& first = of_sets[j * all + thread * pitch];
+      first = combine(how, first, of_sets[j * all + (thread + apart) * pitch]);
+    }
     __syncthreads();
   };
   for (unsigned apart = 16; apart != 0; apart /= 2)
     if (apart < threads) combine_pairs(apart);
   for (unsigned apart = threads / 2; apart >= 32; apart /= 2) combine_pairs(apart);
-  const double out = of_set[0];
+  for (unsigned j = 0; j < Sets; ++j) mine[j] = of_sets[j * all];
   __syncthreads();
-  return out;
+}
+/// Combines the values of a set whose threads are neighbors; `all` has an element for each thread of the block.
+__device__ inline double combine_in_memory(double mine, reduction_kind how, unsigned thread, unsigned threads,
+                                           double* all) {
+  double of_set[1] = {mine};
+  combine_in_memory(of_set, how, thread, threads, all + (threadIdx.x - thread), 1, 0);
+  return of_set[0];
 }
 
 /// Combines the values of `Threads` neighboring threads; the block has `All`.
@@ -52,19 +61,16 @@ __device__ double combine_neighbors(double mine) {
   return mine;
 #else
   __shared__ double all[All];
-  const unsigned thread = threadIdx.x % Threads;
-  return combine_in_memory(mine, How, thread, Threads, all + (threadIdx.x - thread), 1);
+  return combine_in_memory(mine, How, threadIdx.x % Threads, Threads, all);
 #endif
 }
 
 /// Combines the values of `Threads` threads for each of `Sets` sets. Thread t of the sets of lane l < `Lanes` is thread
-/// t * Lanes + l of the block.
+/// t * Lanes + l of the block. `memory` is shared, and has an element for each thread and set.
 template <reduction_kind How, unsigned Threads, unsigned Lanes, unsigned Sets>
-__device__ void combine_columns(double (&mine)[Sets]) {
-  if constexpr (Threads == 1) return;
-  __shared__ double all[Sets][Threads * Lanes];
-  for (unsigned j = 0; j < Sets; ++j)
-    mine[j] = combine_in_memory(mine[j], How, threadIdx.x / Lanes, Threads, all[j] + threadIdx.x % Lanes, Lanes);
+__device__ void combine_columns(double (&mine)[Sets], double* memory) {
+  if constexpr (Threads != 1)
+    combine_in_memory(mine, How, threadIdx.x / Lanes, Threads, memory + threadIdx.x % Lanes, Lanes, Threads * Lanes);
 }
 
 }  // namespace troupe::dnn::sets

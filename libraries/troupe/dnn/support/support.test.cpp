@@ -130,7 +130,7 @@ std::string with_matmul(const node_query& query, dtype compute) {
 std::string on_cuda(const node_query& query) {
   const cuda_plan all = make_cuda_plan({}, analysis_of(query.graph));
   const planned_node planned(all, query, [&](const fused_step& s) {
-    return all.set_kernel_of(s) == nullptr && all.stored_type_step_of(s).what == query.what;
+    return all.set_kernels_of(s).empty() && all.stored_type_step_of(s).what == query.what;
   });
   const std::string vendor = query.what == op::product ? with_matmul(query, all.compute_type) : with_cudnn(query);
   if (planned.is_view) return vendor + "view";
@@ -139,11 +139,15 @@ std::string on_cuda(const node_query& query) {
     const dtype computed = all.stored_type_step_of(*planned.fused).inputs[0].type;
     return vendor + (computed == query.type ? "stored-type" : cat("stored-type in ", to_string(computed)));
   }
-  const auto launches =
-      generated::source_of(
-          all, [&](const fused_step& s) { return all.set_kernel_of(s); }, aligned_memory_of(query.graph))
-          .of_steps;
-  const bool generates = std::ranges::none_of(launches, [](const auto& of_step) { return of_step.empty(); });
+  const auto of_sets = [&](const fused_step& s) { return all.set_kernels_of(s); };
+  const auto launches = generated::source_of(all, of_sets, aligned_memory_of(query.graph)).of_steps;
+  bool generates = true;
+  for (std::size_t i = 0; i < all.steps.size(); ++i) {
+    const auto* const fused = std::get_if<fused_step>(&all.steps[i]);
+    const bool can_be =
+        fused != nullptr ? !of_sets(*fused).empty() : std::holds_alternative<elementwise_kernel>(all.steps[i]);
+    generates = generates && (!can_be || !launches[i].empty());
+  }
   return vendor + in_type(generates ? "generated" : "interpreted", all.compute_type, query.type);
 }
 

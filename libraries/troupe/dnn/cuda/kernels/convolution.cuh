@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sets.cuh"
+#include "combine_threads.cuh"
 #include "windows.cuh"
 
 /// Convolutions and their gradients. One thread computes an element of a result, and one block an element of the

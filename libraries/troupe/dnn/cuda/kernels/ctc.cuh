@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernel_sequence_arguments.hpp"
-#include "sets.cuh"
+#include "combine_threads.cuh"
 
 /// The CTC loss: sums over all alignments of labels to steps, as logarithms of probabilities in double. A block
 /// processes the steps of one sequence. Its threads share the states of an alignment: blank, label, blank, ..., label,

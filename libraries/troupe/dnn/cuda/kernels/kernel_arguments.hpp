@@ -10,7 +10,7 @@ namespace troupe::dnn::kernel_arguments {
 
 constexpr std::int64_t divided_up(std::int64_t n, std::int64_t by) noexcept { return (n + by - 1) / by; }
 
-/// Threads of a block that combines the elements of a set, see `sets`.
+/// Threads of a block that combines the elements of a set.
 inline constexpr unsigned set_threads = 128;
 inline constexpr int most_operations = 64, most_operands = 20, most_axes = 8, most_sequences = 4;
 
@@ -43,17 +43,6 @@ struct elements {
   sequence sequences[most_sequences];
 };
 
-/// Some axes: their number, the product of their extents, their extents, and the strides of x, scale and statistics.
-struct set_axes {
-  std::int64_t rank, count;
-  std::int64_t extents[most_axes], x[most_axes], scale[most_axes], statistics[most_axes];
-};
-/// Divides the axes of x: the elements at one index of the axes `outside` are a set, whose elements the axes `inside`
-/// count.
-struct sets {
-  set_axes outside, inside;
-};
-
 inline constexpr int most_set_operations = 48, most_set_operands = 16;
 /// Threads of a block that interprets a set kernel.
 inline constexpr unsigned most_threads_of_set = 1024;
@@ -75,20 +64,6 @@ struct set_arguments {
   operation all[most_set_operations];
   operand operands[most_set_operands];
 };
-struct normalization_arguments {
-  sets all;
-  const void *x, *scale, *offset, *running_mean, *running_variance;
-  void *y, *mean, *deviation, *next_mean, *next_variance;
-  std::int64_t rms;
-  double epsilon, momentum;
-};
-struct normalization_gradient_arguments {
-  sets all;
-  const void *dy, *x, *mean, *deviation, *scale;
-  void *dx, *dscale, *doffset;  ///< normalization_gradient writes dx, scale_gradient dscale and, unless null, doffset
-  std::int64_t rms;
-};
-
 struct convolution_arguments : windows::convolution_geometry {
   const void *first, *second;  ///< x and filters; for the gradients, dy and filters, or dy and x: see convolution_roles
   void* computed;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sets.cuh"
+#include "elements.cuh"
 
 /// Products of matrices, computed in tiles from shared memory.
 namespace troupe::dnn::on_gpu {

@@ -138,7 +138,7 @@ __device__ void interpret_sets(const set_arguments& a) {
         continue;
       }
       const double reduced = sets::combine_in_memory(my.combined(k, begin, end), static_cast<reduction_kind>(o.function),
-                                                     thread, threads, shared + (threadIdx.x - thread), 1);
+                                                     thread, threads, shared);
       if (a.parts == 1)
         my.set_value(k, reduced);
       else if (is_there && thread == 0)
@@ -173,7 +173,7 @@ __device__ void interpret_parts(const set_arguments& a) {
       double mine = sets::start_of<double>(how);
       for (i64 p = thread; p < a.parts; p += threads)
         mine = sets::combine(how, mine, a.partial[(reduction * a.sets + set) * a.parts + p]);
-      my.set_value(k, sets::combine_in_memory(mine, how, thread, threads, shared + (threadIdx.x - thread), 1));
+      my.set_value(k, sets::combine_in_memory(mine, how, thread, threads, shared));
       ++reduction;
     }
   }

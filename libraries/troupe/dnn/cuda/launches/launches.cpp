@@ -35,29 +35,6 @@ result<void> launch_generated(const generated_kernels_of_plan& all, const genera
 
 }  // namespace
 
-kernel_arguments::sets sets_of(const tensor_shape& x, std::int64_t inside, const tensor_shape* scale,
-                               const tensor_shape* statistics) noexcept {
-  kernel_arguments::sets out{};
-  out.outside.count = out.inside.count = 1;
-  const axis_values of_x = dense_strides(x),
-                    of_scale = scale != nullptr ? broadcast_strides(*scale, x.rank, x.extents) : axis_values{},
-                    of_statistics =
-                        statistics != nullptr ? broadcast_strides(*statistics, x.rank, x.extents) : axis_values{};
-  for (std::size_t i = 0; i < x.rank; ++i) {
-    kernel_arguments::set_axes& to = (inside >> i & 1) != 0 ? out.inside : out.outside;
-    const std::int64_t extent = x.extents[i];
-    to.count *= extent;
-    // An axis that continues the one before it becomes a part of it.
-    const auto last = static_cast<std::size_t>(to.rank) - 1;
-    const bool continues = to.rank != 0 && to.x[last] == extent * of_x[i] && to.scale[last] == extent * of_scale[i] &&
-                           to.statistics[last] == extent * of_statistics[i];
-    const auto k = continues ? last : static_cast<std::size_t>(to.rank++);
-    to.extents[k] = continues ? to.extents[k] * extent : extent;
-    to.x[k] = of_x[i], to.scale[k] = of_scale[i], to.statistics[k] = of_statistics[i];
-  }
-  return out;
-}
-
 const elementwise_limits limits_of_kernels{.operations = kernel_arguments::most_operations,
                                            .operands = kernel_arguments::most_operands,
                                            .sequences = kernel_arguments::most_sequences,
@@ -74,13 +51,17 @@ result<void> enqueue(const elementwise_kernel& k, const launch_context& on) {
   return launch_per_element<"elements">(on, e.count, e);
 }
 
-result<void> enqueue(const sets::set_kernel& k, const launch_context& on) {
-  const kernel_arguments::set_arguments a = set_arguments_of(k, [&](const location& l) { return on.at(l); });
-  const auto threads = static_cast<unsigned>(a.threads), block = std::max(threads, kernel_arguments::set_threads);
-  TROUPE_TRY(launch<"interpret_sets">(on, kernel_arguments::divided_up(a.sets * a.parts, block / threads), block, a));
-  if (a.parts == 1) return {};
-  constexpr std::int64_t at_once = kernel_arguments::set_threads / sets::threads_for_parts;
-  return launch<"interpret_parts">(on, kernel_arguments::divided_up(a.sets, at_once), kernel_arguments::set_threads, a);
+result<void> enqueue(std::span<const sets::set_kernel> all, const launch_context& on) {
+  for (const sets::set_kernel& k : all) {
+    const kernel_arguments::set_arguments a = set_arguments_of(k, [&](const location& l) { return on.at(l); });
+    const auto threads = static_cast<unsigned>(a.threads), block = std::max(threads, kernel_arguments::set_threads);
+    TROUPE_TRY(launch<"interpret_sets">(on, kernel_arguments::divided_up(a.sets * a.parts, block / threads), block, a));
+    constexpr std::int64_t at_once = kernel_arguments::set_threads / sets::threads_for_parts;
+    if (a.parts != 1)
+      TROUPE_TRY(launch<"interpret_parts">(on, kernel_arguments::divided_up(a.sets, at_once),
+                                           kernel_arguments::set_threads, a));
+  }
+  return {};
 }
 
 result<void> enqueue_generated(const generated_kernels_of_plan& all, std::size_t step, const elementwise_kernel& k,
@@ -93,12 +74,13 @@ result<void> enqueue_generated(const generated_kernels_of_plan& all, std::size_t
   return launch_generated(all, how, addresses, on);
 }
 
-result<void> enqueue_generated(const generated_kernels_of_plan& all, std::size_t step, const sets::set_kernel& k,
-                               const launch_context& on) {
+result<void> enqueue_generated(const generated_kernels_of_plan& all, std::size_t step,
+                               std::span<const sets::set_kernel> of_step, const launch_context& on) {
   thread_local std::vector<std::int64_t> parameter;  // reused, so that requests do not allocate
   for (const generated::source::launch& how : all.launches_of(step)) {
     parameter.clear();
     const auto add = [](void* address) { parameter.push_back(reinterpret_cast<std::intptr_t>(address)); };
+    const sets::set_kernel& k = of_step[how.set_kernel];
     for (const location& l : k.operands) add(on.at(l));
     add(k.partition.parts == 1 ? nullptr : on.at(k.partial));
     parameter.insert(parameter.end(), how.numbers.begin(), how.numbers.end());

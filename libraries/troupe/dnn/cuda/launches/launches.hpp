@@ -31,11 +31,6 @@ struct launch_context {
   void* at(const location* l) const noexcept { return l != nullptr ? at(*l) : nullptr; }
 };
 
-/// Divides the axes of x into sets: the axes whose bits are in `inside` count the elements of a set, the others count
-/// the sets.
-kernel_arguments::sets sets_of(const tensor_shape& x, std::int64_t inside, const tensor_shape* scale = nullptr,
-                               const tensor_shape* statistics = nullptr) noexcept;
-
 /// The limits of elementwise kernels that the kernel `elements` can interpret, and the workspace of operator steps.
 extern const elementwise_limits limits_of_kernels;
 
@@ -46,7 +41,7 @@ result<void> enqueue_order_barrier(const launch_context& on);
 /// launches/convolution.cpp.
 result<void> enqueue(const elementwise_kernel& k, const launch_context& on);
 result<void> enqueue(const operator_step& s, const launch_context& on);
-result<void> enqueue(const sets::set_kernel& k, const launch_context& on);
+result<void> enqueue(std::span<const sets::set_kernel> all, const launch_context& on);
 
 /// The kernels of a plan that were generated for some of its steps.
 struct generated_kernels_of_plan {
@@ -62,7 +57,7 @@ struct generated_kernels_of_plan {
 /// Enqueue the launches of the kernels that were generated for a step.
 result<void> enqueue_generated(const generated_kernels_of_plan& all, std::size_t step, const elementwise_kernel& k,
                                const launch_context& on);
-result<void> enqueue_generated(const generated_kernels_of_plan& all, std::size_t step, const sets::set_kernel& k,
-                               const launch_context& on);
+result<void> enqueue_generated(const generated_kernels_of_plan& all, std::size_t step,
+                               std::span<const sets::set_kernel> of_step, const launch_context& on);
 
 }  // namespace troupe::dnn
