@@ -10,6 +10,34 @@
 
 namespace troupe::epilogue {
 
+/// Returns erfc(x), with a relative error of at most 5e-7. CUDA's erfcf takes a third more instructions, with which
+/// gelu of half types is slower than the memory. The polynomial in t is erfc(z) * exp(z * z) / t.
+TROUPE_HOST_DEVICE float fast_erfc(float x) noexcept {
+  const float magnitude = std::fabs(x), z = magnitude > 11 ? 11 : magnitude;  // NaN stays NaN
+#ifdef __CUDA_ARCH__
+  const float t = __fdividef(1, std::fma(0.5f, z, 1.f));
+#else
+  const float t = 1 / std::fma(0.5f, z, 1.f);
+#endif
+  constexpr float polynomial[] = {-0x1.e61912p-5f, 0x1.24d7dap-2f, -0x1.f60aecp-2f, 0x1.208106p-2f, -0x1.deec1cp-6f,
+                                  0x1.a16314p-3f,  0x1.f14dc2p-3f, 0x1.2130c6p-2f,  0x1.20dabcp-2f};
+  float p = polynomial[0];
+  for (int i = 1; i < 9; ++i) p = std::fma(p, t, polynomial[i]);
+  const float square = z * z, rest = std::fma(z, z, -square), product = p * t;
+  const float out = std::fma(-rest, product, product) * std::exp(-square);
+  return x < 0 ? 2 - out : out;
+}
+/// Returns erfc(x): on a GPU, for float, by `fast_erfc`.
+template <class N>
+TROUPE_HOST_DEVICE N erfc_of(N x) noexcept {
+#ifdef __CUDA_ARCH__
+  if constexpr (sizeof(N) == sizeof(float))
+    return fast_erfc(x);
+  else
+#endif
+    return std::erfc(x);
+}
+
 /// Returns the value at x of an operation that is a derivative of an activation.
 template <class N>
 TROUPE_HOST_DEVICE N derivative_of(op what, N x) noexcept {
@@ -20,7 +48,7 @@ TROUPE_HOST_DEVICE N derivative_of(op what, N x) noexcept {
     case op::d_relu:
       return x > 0 ? N(1) : x <= 0 ? N(0) : x;
     case op::d_gelu:
-      return half * std::erfc(-x * root_half) + x * density * std::exp(-half * x * x);
+      return half * erfc_of(-x * root_half) + x * density * std::exp(-half * x * x);
     case op::d_gelu_tanh: {
       const N t = std::tanh(root_2_by_pi * (x + cubic * x * x * x));
       return half * (N(1) + t) + half * x * (N(1) - t * t) * root_2_by_pi * (N(1) + 3 * cubic * x * x);
@@ -64,7 +92,7 @@ TROUPE_HOST_DEVICE N value_of(op what, N x, N y = 0, N z = 0) noexcept {
     case op::relu:
       return x < 0 ? N(0) : x;
     case op::gelu:
-      return half * x * std::erfc(-x * root_half);
+      return half * x * erfc_of(-x * root_half);
     case op::gelu_tanh:
       return half * x * (N(1) + std::tanh(root_2_by_pi * (x + cubic * x * x * x)));
     case op::silu:

@@ -181,7 +181,7 @@ class kernel_builder {
     const std::uint16_t below = apply(function::subtract, x, reduce(reduction_kind::maximum, x)),
                         power = apply(function::exponential, below), sum = reduce(reduction_kind::sum, power);
     return logarithmic ? apply(function::subtract, below, apply(function::logarithm, sum))
-                       : apply(function::divide, power, sum);
+                       : apply(function::multiply, power, apply(function::divide, number(1), sum));
   }
   std::uint16_t softmax_gradient(std::uint16_t dy, std::uint16_t y, bool logarithmic) {
     if (logarithmic) {

@@ -63,6 +63,18 @@ TEST(epilogue_reference, activations_match_their_formulas) {
   }
 }
 
+TEST(epilogue_reference, the_erfc_of_gpus_is_within_its_error) {
+  for (float x = -12; x < 9.2f; x += 0.0007f) {
+    const double exact = std::erfc(static_cast<double>(x));
+    EXPECT_NEAR(static_cast<double>(fast_erfc(x)), exact, 5e-7 * exact) << x;
+  }
+  EXPECT_EQ(fast_erfc(static_cast<float>(infinite)), 0);
+  EXPECT_EQ(fast_erfc(1e30f), 0);
+  EXPECT_EQ(fast_erfc(static_cast<float>(-infinite)), 2);
+  EXPECT_NEAR(fast_erfc(0), 1, 5e-7);
+  EXPECT_TRUE(std::isnan(fast_erfc(static_cast<float>(std::nan("")))));
+}
+
 TEST(epilogue_reference, derivatives_match_finite_differences) {
   constexpr double h = 1e-6;
   const std::pair<expression, expression> pairs[] = {{relu(acc), d_relu(acc)},
