@@ -20,7 +20,9 @@ class dnn_products : public dnn_numerics {
     std::swap(axes[last], axes[last - 1]);
     return transpose(given(t, e), axes);
   }
-  value followed_by_functions(value x, dtype of_operands) {
+  // Sets `tolerance` to that of the functions: cuBLASLt approximates gelu_tanh after products of half types.
+  value followed_by_functions(value x, dtype of_operands, double& tolerance) {
+    tolerance = 3e-5;
     extents whole(x.extents().begin(), x.extents().end()), row(whole.size(), 1);
     row.back() = whole.back();
     if (random.between(0, 3) == 0) x = x * 0.5;
@@ -47,6 +49,7 @@ class dnn_products : public dnn_numerics {
       case 0:
         return relu(x);
       case 1:
+        if (of_operands == dtype::f16 || of_operands == dtype::bf16) tolerance = 1e-3;
         return gelu_tanh(x);
       case 2:
         return sigmoid(x);
@@ -76,9 +79,10 @@ TEST_F(dnn_products, with_functions_match_the_definition_for_any_layout) {
         a.insert(a.begin(), batch);
         b.insert(b.begin(), random.one_of<std::int64_t>({1, batch}));
       }
-      const value x = followed_by_functions(product(factor(t, a), factor(t, b)), t);
+      double tolerance = 0;
+      const value x = followed_by_functions(product(factor(t, a), factor(t, b)), t, tolerance);
       const dtype written = random.one_of({t, dtype::f32});
-      expect_as_defined({random.between(0, 1) == 0 ? convert(x, t) : x}, written, 3e-5);
+      expect_as_defined({random.between(0, 1) == 0 ? convert(x, t) : x}, written, tolerance);
     }
 }
 
