@@ -3,6 +3,7 @@
 // Operations that are limited by the GPU's memory bandwidth: normalizations, and attention while text is generated.
 // Compared with copies within that memory.
 #include <algorithm>
+#include <array>
 #include <bench/case_list.hpp>
 #include <bench/element_difference.hpp>
 #include <bench/gpu/memory_limit.hpp>
@@ -70,6 +71,55 @@ class rows {
   std::int64_t count_, width_;
   tensor<bfloat16> x_, dy_, y_, dx_;
   tensor<float> scale_, offset_, dscale_, doffset_, mean_, inverse_deviation_;
+};
+
+/// The operands of group normalizations of images, and graphs that compute some of the images.
+class images {
+ public:
+  images(const device& gpu, const std::array<std::int64_t, 4>& e)
+      : e_(e),
+        x_(random(gpu, 1)),
+        dy_(random(gpu, 2)),
+        to_(random(gpu, 3)),
+        scale_(vector(gpu, 1.5f)),
+        offset_(vector(gpu, 0.5f)),
+        mean_(gpu.alloc<float>(static_cast<std::size_t>(e[0] * groups)), {e[0], groups, 1, 1}),
+        inverse_deviation_(gpu.alloc<float>(static_cast<std::size_t>(e[0] * groups)), {e[0], groups, 1, 1}) {}
+
+  double bytes_of_one() const noexcept { return static_cast<double>(e_[0] * e_[1] * e_[2] * e_[3]) * sizeof(bfloat16); }
+  std::int64_t count() const noexcept { return e_[0]; }
+
+  // With relu after it.
+  dnn::graph forward(std::int64_t n) const {
+    const auto of =
+        group_norm(dnn::read(part(x_, n)), groups, epsilon, dnn::affine{dnn::read(scale_), dnn::read(offset_)});
+    return {write(relu(of.y), part(to_, n)), write(of.mean, part(mean_, n)),
+            write(of.inverse_deviation, part(inverse_deviation_, n))};
+  }
+  dnn::graph backward(std::int64_t n) const {
+    const dnn::value x = dnn::read(part(x_, n));
+    const dnn::normalized of{x, dnn::read(part(mean_, n)), dnn::read(part(inverse_deviation_, n))};
+    return {write(normalization_gradient(dnn::read(part(dy_, n)), x, of, dnn::read(scale_)).dx, part(to_, n))};
+  }
+
+ private:
+  static constexpr double epsilon = 1e-5;
+  static constexpr std::int64_t groups = 32;
+  tensor<bfloat16> random(const device& gpu, std::uint64_t seed) const {
+    return tensor(random_buffer<bfloat16>(gpu, e_[0] * e_[1] * e_[2] * e_[3], seed), {e_[0], e_[1], e_[2], e_[3]});
+  }
+  tensor<float> vector(const device& gpu, float value) const {
+    const auto b = gpu.alloc<float>(static_cast<std::size_t>(e_[1]));
+    gpu.fill(b, value);
+    return tensor(b, {1, e_[1], 1, 1});
+  }
+  template <class T>
+  tensor<T> part(const tensor<T>& t, std::int64_t n) const {
+    return t.slice(0, count() - n, n);
+  }
+  std::array<std::int64_t, 4> e_;
+  tensor<bfloat16> x_, dy_, to_;
+  tensor<float> scale_, offset_, mean_, inverse_deviation_;
 };
 
 /// Attention of one query for each sequence, whose keys are in pages in random order.
@@ -144,17 +194,25 @@ figures run_dnn_norms(const settings& s) {
   const bool small = s.engine == "host";
   const dnn_sides on(s);
   const device& gpu = *on.gpu;
-  const rows r(gpu, small ? 8 : 4096, small ? 24 : 8192);
   case_list all(1e9, "GB/s");
-  for (const bool rms : {false, true}) {
-    all.begin_line(rms ? "rms norm" : "layer norm");
+  const auto add = [&](const auto& of, std::int64_t compared, const auto& graph_of) {
     for (const bool backward : {false, true}) {
-      const auto graph_of = [&](std::int64_t n) { return backward ? r.backward(rms, n) : r.forward(rms, n); };
-      const double bytes = (backward ? 3 : 2) * r.bytes_of_one();
-      const auto found = against_copies(s.rounds(11), on, {.graph = graph_of(r.count())}, bytes);
-      all.add(backward ? "backward" : "forward", bytes, 1, found, difference_from_reference(gpu, graph_of(2)));
+      const double bytes = (backward ? 3 : 2) * of.bytes_of_one();
+      const auto found = against_copies(s.rounds(11), on, {.graph = graph_of(backward, of.count())}, bytes);
+      all.add(backward ? "backward" : "forward", bytes, 1, found,
+              difference_from_reference(gpu, graph_of(backward, compared)));
+    }
+  };
+  for (const std::int64_t width : {8192, 8191}) {
+    const rows r(gpu, small ? 8 : 4096, small ? width - 8168 : width);
+    for (const bool rms : {false, true}) {
+      all.begin_line(cat(rms ? "rms norm" : "layer norm", width == 8192 ? "" : " of odd rows"));
+      add(r, 2, [&](bool backward, std::int64_t n) { return backward ? r.backward(rms, n) : r.forward(rms, n); });
     }
   }
+  const images i(gpu, small ? std::array<std::int64_t, 4>{3, 64, 2, 3} : std::array<std::int64_t, 4>{64, 256, 56, 56});
+  all.begin_line("group norm and relu");
+  add(i, 1, [&](bool backward, std::int64_t n) { return backward ? i.backward(n) : i.forward(n); });
   return all.total(dnn_norms.goal.limit);
 }
 

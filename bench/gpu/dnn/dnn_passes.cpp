@@ -4,6 +4,7 @@
 // those that must be read and written.
 #include <bench/case_list.hpp>
 #include <bench/gpu/memory_limit.hpp>
+#include <bench/gpu/torch_passes.hpp>
 #include <bench/measures.hpp>
 
 namespace troupe::bench {
@@ -24,6 +25,7 @@ class matrices {
 
   double bytes_of_one() const noexcept { return static_cast<double>(rows_ * columns_) * sizeof(bfloat16); }
   std::int64_t rows() const noexcept { return rows_; }
+  std::int64_t columns() const noexcept { return columns_; }
   // Return the last `n` rows.
   dnn::value a(std::int64_t n) const { return dnn::read(part(a_, n)); }
   dnn::value b(std::int64_t n) const { return dnn::read(part(b_, n)); }
@@ -42,54 +44,78 @@ class matrices {
   tensor<float> of_all_;
 };
 
-/// Measures the graph of all rows, and compares the results of the last `compared` rows with the reference; of all
-/// rows, if each result depends on all. `passes` is the number of matrices that are read and written.
-template <class GraphOf>
-void add_pass(case_list& to, const char* name, const settings& s, const dnn_sides& on, const matrices& m, double passes,
-              const GraphOf& graph_of, std::int64_t compared = 5) {
-  const double bytes = passes * m.bytes_of_one();
-  const auto found = against_copies(s.rounds(11), on, {.graph = graph_of(m.rows())}, bytes);
-  to.add(name, bytes, 1, found, difference_from_reference(*on.gpu, graph_of(compared)));
-}
+/// Operations that are measured one after the other, and then by PyTorch.
+class pass_list {
+ public:
+  pass_list(const settings& s, const char* line)
+      : settings_(s), on_(s), matrices_(*on_.gpu, s.engine == "host"), all_(1e9, "GB/s") {
+    all_.begin_line(line);
+  }
+  const matrices& of() const noexcept { return matrices_; }
+
+  /// Measures the graph of all rows, and compares the results of the last `compared` rows with the reference; of all
+  /// rows, if each result depends on all. `passes` is the number of matrices that are read and written, `torch` the
+  /// same in PyTorch.
+  template <class GraphOf>
+  void add(const char* name, const char* torch, double passes, const GraphOf& graph_of, std::int64_t compared = 5) {
+    const double bytes = passes * matrices_.bytes_of_one();
+    const auto found = against_copies(settings_.rounds(11), on_, {.graph = graph_of(matrices_.rows())}, bytes);
+    all_.add(name, bytes, 1, found, difference_from_reference(*on_.gpu, graph_of(compared)));
+    torch_.push_back({name, torch, bytes});
+  }
+  template <class GraphOf>
+  void add_of_all_rows(const char* name, const char* torch, double passes, const GraphOf& graph_of) {
+    add(name, torch, passes, graph_of, matrices_.rows());
+  }
+  figures total(double each_at_least) const {
+    figures f = all_.total(each_at_least);
+    f.note += note_of_torch(settings_, matrices_.rows(), matrices_.columns(), torch_);
+    return f;
+  }
+
+ private:
+  const settings& settings_;
+  const dnn_sides on_;
+  const matrices matrices_;
+  case_list all_;
+  std::vector<torch_pass> torch_;
+};
 
 }  // namespace
 
 figures run_dnn_elements(const settings& s) {
-  const dnn_sides on(s);
-  const matrices m(*on.gpu, s.engine == "host");
-  case_list all(1e9, "GB/s");
-  all.begin_line("elements");
-  add_pass(all, "a + b", s, on, m, 3, [&](std::int64_t n) { return dnn::graph{write(m.a(n) + m.b(n), m.c(n))}; });
-  add_pass(all, "gelu(a) * b", s, on, m, 3,
-           [&](std::int64_t n) { return dnn::graph{write(gelu(m.a(n)) * m.b(n), m.c(n))}; });
+  pass_list all(s, "elements");
+  const matrices& m = all.of();
+  all.add("a + b", "a + b", 3, [&](std::int64_t n) { return dnn::graph{write(m.a(n) + m.b(n), m.c(n))}; });
+  all.add("gelu(a) * b", "F.gelu(a) * b", 3,
+          [&](std::int64_t n) { return dnn::graph{write(gelu(m.a(n)) * m.b(n), m.c(n))}; });
   return all.total(dnn_elements.goal.limit);
 }
 
 figures run_dnn_softmax(const settings& s) {
-  const dnn_sides on(s);
-  const matrices m(*on.gpu, s.engine == "host");
-  case_list all(1e9, "GB/s");
-  all.begin_line("softmax");
-  add_pass(all, "forward", s, on, m, 2, [&](std::int64_t n) { return dnn::graph{write(softmax(m.a(n), 1), m.c(n))}; });
-  add_pass(all, "backward", s, on, m, 3,
-           [&](std::int64_t n) { return dnn::graph{write(softmax_gradient(m.a(n), m.b(n), 1), m.c(n))}; });
+  pass_list all(s, "softmax");
+  const matrices& m = all.of();
+  all.add("forward", "torch.softmax(a, 1)", 2,
+          [&](std::int64_t n) { return dnn::graph{write(softmax(m.a(n), 1), m.c(n))}; });
+  all.add("backward", "torch.ops.aten._softmax_backward_data(a, b, 1, torch.bfloat16)", 3,
+          [&](std::int64_t n) { return dnn::graph{write(softmax_gradient(m.a(n), m.b(n), 1), m.c(n))}; });
+  all.add("of 0.5 * a + b", "torch.softmax(0.5 * a + b, 1)", 3,
+          [&](std::int64_t n) { return dnn::graph{write(softmax(0.5 * m.a(n) + m.b(n), 1), m.c(n))}; });
+  all.add_of_all_rows("of columns", "torch.softmax(a, 0)", 2,
+                      [&](std::int64_t n) { return dnn::graph{write(softmax(m.a(n), 0), m.c(n))}; });
   return all.total(dnn_softmax.goal.limit);
 }
 
 figures run_dnn_reduce(const settings& s) {
   using enum dnn::reduction_kind;
-  const dnn_sides on(s);
-  const matrices m(*on.gpu, s.engine == "host");
-  case_list all(1e9, "GB/s");
-  all.begin_line("sums");
-  add_pass(all, "of rows", s, on, m, 1,
-           [&](std::int64_t n) { return dnn::graph{write(reduce(m.a(n), sum, {1}), m.of_rows(n))}; });
-  add_pass(
-      all, "of columns", s, on, m, 1,
-      [&](std::int64_t n) { return dnn::graph{write(reduce(m.a(n), sum, {0}), m.of_columns())}; }, m.rows());
-  add_pass(
-      all, "of all", s, on, m, 1,
-      [&](std::int64_t n) { return dnn::graph{write(reduce(m.a(n), sum, {0, 1}), m.of_all())}; }, m.rows());
+  pass_list all(s, "sums");
+  const matrices& m = all.of();
+  all.add("of rows", "a.sum(1, keepdim=True)", 1,
+          [&](std::int64_t n) { return dnn::graph{write(reduce(m.a(n), sum, {1}), m.of_rows(n))}; });
+  all.add_of_all_rows("of columns", "a.sum(0, keepdim=True)", 1,
+                      [&](std::int64_t n) { return dnn::graph{write(reduce(m.a(n), sum, {0}), m.of_columns())}; });
+  all.add_of_all_rows("of all", "a.sum(dtype=torch.float32)", 1,
+                      [&](std::int64_t n) { return dnn::graph{write(reduce(m.a(n), sum, {0, 1}), m.of_all())}; });
   return all.total(dnn_reduce.goal.limit);
 }
 

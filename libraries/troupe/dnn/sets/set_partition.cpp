@@ -12,7 +12,6 @@ using kind = set_kernel::operation::kind;
 constexpr unsigned widest = 16;               // bytes of the widest load
 constexpr unsigned sector = 32;               // bytes that the memory transfers at least
 constexpr unsigned block_threads = 256;       // of a block with several sets
-constexpr unsigned most_threads = 1024;       // of a block
 constexpr std::int64_t enough_blocks = 1024;  // for a large GPU; the same on all, so that results are the same
 
 std::int64_t divided_up(std::int64_t n, std::int64_t by) noexcept { return (n + by - 1) / by; }

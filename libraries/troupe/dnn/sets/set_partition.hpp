@@ -6,6 +6,8 @@
 
 namespace troupe::dnn::sets {
 
+inline constexpr unsigned most_threads = 1024;  ///< of a set
+
 /// Sets the spaces, the partition and the layout of a kernel whose operands have locations. `of` is the shape of all
 /// elements, `over` has a bit for each axis inside of sets. Divides sets into as many parts as are
 /// worth it and fit into `workspace` bytes.

@@ -179,7 +179,8 @@ __device__ void interpret_parts(const set_arguments& a) {
   }
 }
 
-KERNELS(interpret_sets, set_arguments, interpret_sets)
+BOUNDED_KERNEL(interpret_sets_f32, kernel_arguments::most_threads_of_set, 1, set_arguments, interpret_sets<float>)
+BOUNDED_KERNEL(interpret_sets_f64, kernel_arguments::most_threads_of_set, 1, set_arguments, interpret_sets<double>)
 KERNELS(interpret_parts, set_arguments, interpret_parts)
 
 }  // namespace troupe::dnn::on_gpu

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <troupe/dnn/cuda/launches/elementwise_arguments.hpp>
-#include <troupe/dnn/sets/set_kernel.hpp>
+#include <troupe/dnn/sets/set_partition.hpp>
 
 namespace troupe::dnn {
+
+static_assert(kernel_arguments::most_threads_of_set >= sets::most_threads);
 
 /// Returns the arguments with which the kernel `interpret_sets` interprets a set kernel. `at(location)` returns the
 /// address of a location.
