@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <bench/device_under_test.hpp>
 #include <bench/gpu/torch_passes.hpp>
-#include <bench/rounds.hpp>
 #include <bench/system/run_program.hpp>
 #include <cstdio>
 #include <troupe/base/text/cat.hpp>

@@ -11,8 +11,12 @@
 /// template.
 #define TROUPE_FOR_ANY_CALLABLE _Pragma("nv_exec_check_disable")
 /// Like TROUPE_HOST_DEVICE, for functions that few kernels call: not inlined, because other kernels would then need
-/// more registers.
+/// more registers. Kernels in whose text operations are constants define TROUPE_CONSTANT_OPERATIONS, and inline them.
+#ifdef TROUPE_CONSTANT_OPERATIONS
+#define TROUPE_HOST_DEVICE_NOINLINE TROUPE_HOST_DEVICE
+#else
 #define TROUPE_HOST_DEVICE_NOINLINE __host__ __device__ __noinline__
+#endif
 #else
 #define TROUPE_HOST_DEVICE TROUPE_INLINE
 #define TROUPE_HOST_DEVICE_NOINLINE TROUPE_INLINE

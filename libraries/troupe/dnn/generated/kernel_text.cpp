@@ -240,7 +240,7 @@ class kernel_writer {
 }  // namespace
 
 std::string prelude_of(dtype compute_type, bool any_random, bool any_sets) {
-  return cat(any_sets ? "#include <troupe/dnn/sets/threads.cuh>\n" : "",
+  return cat("#define TROUPE_CONSTANT_OPERATIONS\n", any_sets ? "#include <troupe/dnn/sets/threads.cuh>\n" : "",
              any_random ? "#include <troupe/dnn/operations/random/generator.hpp>\n" : "",
              "#include <troupe/epilogue/cuda/numbers.cuh>\n#include <troupe/epilogue/op_definitions.hpp>\n\n"
              "using namespace troupe;\nusing epilogue::op, epilogue::value_of;\nusing N = ",

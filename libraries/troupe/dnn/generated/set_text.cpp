@@ -164,18 +164,22 @@ void set_writer::add_column_index() {
   const std::size_t last = outer_rank() - 1;
   const std::string extent = count(k_.outside.extent(last)),
                     tiles = count((k_.outside.extent(last) - 1) / (std::int64_t{l.lanes} * l.sets) + 1);
-  line("__shared__ double shared[", l.sets * l.block_threads, "];");
-  line("const unsigned thread = threadIdx.x / ", l.lanes, ", lane = threadIdx.x % ", l.lanes, ";");
+  if (k_.partition.threads != 1) line("__shared__ double shared[", l.sets * l.block_threads, "];");
+  line("const unsigned lane = threadIdx.x % ", l.lanes, ", thread = threadIdx.x / ", l.lanes, " % ",
+       k_.partition.threads, ";");
   line(index_, " rest = blockIdx.x;");
   line("const ", index_, " column = (rest % ", tiles, " * ", l.lanes, " + lane) * ", l.sets, ";");
   line("rest /= ", tiles, ";");
-  line("const bool is_there = column < ", extent, ";");
-  line("[[maybe_unused]] const ", index_, " o", last, " = is_there ? column : 0;");
   if (has_parts()) {
     const std::string parts = count(k_.partition.parts);
     line("const ", index_, " part = rest % ", parts, ";");
     line("rest /= ", parts, ";");
   }
+  if (l.lines != 1) line("rest = rest * ", l.lines, " + threadIdx.x / ", l.lanes * k_.partition.threads, ";");
+  line("const bool is_there = column < ", extent,
+       l.lines != 1 ? cat(" && rest < ", count(k_.outside.lines())) : std::string(), ";");
+  line("if (!is_there) rest = 0;");
+  line("[[maybe_unused]] const ", index_, " o", last, " = is_there ? column : 0;");
   line("[[maybe_unused]] const ", index_, " set = rest * ", extent, " + o", last, ";");
   for (std::size_t a = last; a-- > 0;) {
     const std::string of = a == 0 ? "" : count(k_.outside.extent(a));
@@ -369,7 +373,8 @@ void set_writer::add_reductions(const std::vector<std::size_t>& all) {
 void set_writer::add_result(std::size_t i) {
   const sets::set_partition& p = k_.partition;
   if (columns_)
-    line("sets::combine_columns<", how(i), ", ", p.threads, ", ", k_.layout.lanes, ", ", sets_, ">(t", i, ", shared);");
+    line("sets::combine_columns<", how(i), ", ", p.threads, ", ", k_.layout.lanes, ", ", k_.layout.block_threads, ", ",
+         sets_, ">(t", i, p.threads == 1 ? ", nullptr);" : ", shared);");
   else
     line("t", i, "[0] = sets::combine_neighbors<", how(i), ", ", p.threads, ", ", k_.layout.block_threads, ">(t", i,
          "[0]);");

@@ -169,7 +169,8 @@ TEST_F(dnn_elements, reductions_of_long_lines_and_columns_match_the_definition) 
                                   {{2, 700, 36}, 1},
                                   {{5, 1'023}, 1},
                                   {{400, 7}, 0},
-                                  {{2, 33'000}, 1}}) {
+                                  {{2, 33'000}, 1},
+                                  {{35'000, 3, 8}, 1}}) {
       const value x = given(t, e), y = softmax(x, over);
       expect_as_defined({y, reduce(x, reduction_kind::mean, {over}), softmax_gradient(x, y, over)}, dtype::f32, 1e-4);
     }

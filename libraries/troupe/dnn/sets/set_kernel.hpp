@@ -35,7 +35,8 @@ struct set_partition {
 struct set_layout {
   bool by_columns = false;  ///< neighboring threads have neighboring sets; otherwise neighboring elements of a set
   unsigned sets = 1;        ///< neighboring sets of a thread; 1 unless `by_columns`
-  unsigned lanes = 1;       ///< threads of a block with neighboring sets, if `by_columns`
+  unsigned lanes = 1;       ///< if `by_columns`: threads of a block with neighboring sets
+  unsigned lines = 1;       ///< if `by_columns`: lines of neighboring sets of a block
   unsigned block_threads = 1;
 };
 

@@ -125,18 +125,23 @@ class partitioner {
     set_layout& l = k_.layout;
     const std::int64_t n = elements(), neighbors = k_.outside.extent(outer_);
     const unsigned most = widths(true).second;
-    l.sets = most == 1 ? 8 : std::min(4u, widest / most);
+    l.sets = std::min(4u, widest / most);
     while (neighbors % l.sets != 0) l.sets /= 2;
     choose_elements(l.sets);
-    l.lanes = std::min(32u, power_of_two(divided_up(neighbors, l.sets)));
-    const unsigned most_vectors = most_of_thread_ / l.sets;
+    const unsigned most_vectors = most_of_thread_ / l.sets, of_line = power_of_two(divided_up(neighbors, l.sets)),
+                   holding_all = power_of_two(divided_up(n, most_vectors));
+    l.lanes = std::min(32u, of_line);
     p.threads = std::min(block_threads / l.lanes, power_of_two(n));
+    // If there are enough sets, each has no more threads than hold all its elements.
+    if (k_.count_sets() / l.sets * std::min(p.threads, holding_all) >= enough_blocks * block_threads / 4) {
+      p.threads = std::min(p.threads, holding_all);
+      l.lanes = std::min(block_threads / p.threads, of_line);
+    }
     if (any_element_needs_a_reduction(k_)) {
       // A block reads its sets several times. So it has fewer, as long as their neighbors fill a sector of the memory
       // and there are too few blocks, and more threads.
       while (l.lanes * l.sets * most >= 2 * sector && blocks_of(k_) < enough_blocks / 4) l.lanes /= 2;
-      p.threads = std::min({power_of_two(divided_up(n, most_vectors)), most_threads / l.lanes, power_of_two(n)});
-      p.threads = std::max(p.threads, std::min(block_threads / l.lanes, power_of_two(n)));
+      p.threads = std::max(p.threads, std::min({holding_all, most_threads / l.lanes, power_of_two(n)}));
     }
     if (divided_up(n, p.threads) <= most_vectors) {
       p.vectors = static_cast<unsigned>(divided_up(n, p.threads));
@@ -144,7 +149,8 @@ class partitioner {
       p.vectors = elements_of_thread_ / l.sets;
       p.chunks = divided_up(n, std::int64_t{p.threads} * p.vectors);
     }
-    l.block_threads = l.lanes * p.threads;
+    l.lines = std::min(std::max(block_threads / (l.lanes * p.threads), 1u), power_of_two(k_.outside.lines()));
+    l.block_threads = l.lanes * p.threads * l.lines;
   }
 
   set_kernel& k_;
@@ -179,7 +185,7 @@ std::size_t count_reductions(const set_kernel& k) noexcept {
 std::int64_t blocks_of(const set_kernel& k) noexcept {
   const set_layout& l = k.layout;
   if (!l.by_columns) return divided_up(k.count_sets(), l.block_threads / k.partition.threads);
-  return k.outside.lines() * divided_up(k.outside.length(), std::int64_t{l.lanes} * l.sets);
+  return divided_up(k.outside.lines(), l.lines) * divided_up(k.outside.length(), std::int64_t{l.lanes} * l.sets);
 }
 
 void partition(set_kernel& k, const tensor_shape& of, std::int64_t over, std::uint64_t workspace) {

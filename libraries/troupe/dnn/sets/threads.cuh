@@ -66,11 +66,14 @@ __device__ double combine_neighbors(double mine) {
 }
 
 /// Combines the values of `Threads` threads for each of `Sets` sets. Thread t of the sets of lane l < `Lanes` is thread
-/// t * Lanes + l of the block. `memory` is shared, and has an element for each thread and set.
-template <reduction_kind How, unsigned Threads, unsigned Lanes, unsigned Sets>
+/// t * Lanes + l of those of a line; the block has `All` threads. `memory` is shared, and has an element for each thread
+/// and set.
+template <reduction_kind How, unsigned Threads, unsigned Lanes, unsigned All, unsigned Sets>
 __device__ void combine_columns(double (&mine)[Sets], double* memory) {
-  if constexpr (Threads != 1)
-    combine_in_memory(mine, How, threadIdx.x / Lanes, Threads, memory + threadIdx.x % Lanes, Lanes, Threads * Lanes);
+  if constexpr (Threads != 1) {
+    const unsigned thread = threadIdx.x / Lanes % Threads;
+    combine_in_memory(mine, How, thread, Threads, memory + (threadIdx.x - thread * Lanes), Lanes, All);
+  }
 }
 
 }  // namespace troupe::dnn::sets
