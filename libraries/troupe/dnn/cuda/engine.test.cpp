@@ -68,6 +68,17 @@ TEST_F(dnn_cuda, functions_before_and_after_reductions_of_the_same_sets_are_one_
   expect_computed(r, 2e-3);
 }
 
+TEST_F(dnn_cuda, functions_before_and_after_a_normalization_of_rows_are_one_step) {
+  const extents e{6, 64}, row{1, 64};
+  const value sum = given(dtype::bf16, e) + given(dtype::bf16, e);
+  const value y = relu(layer_norm(sum, 1, 1e-5, affine{given(dtype::f32, row), given(dtype::f32, row)}).y);
+  computation r{.graph = {{convert(sum, dtype::bf16), stored(dtype::bf16, e).operand<access_mode::write>()},
+                          {y, stored(dtype::bf16, e).operand<access_mode::write>()}}};
+  r.options.fusion = fusion::required;
+  EXPECT_EQ(engine->run(prepare{r}).value(), 0u);
+  expect_computed(r, 2e-3);
+}
+
 TEST_F(dnn_cuda, each_workspace_limit_has_its_own_plan) {
   // With enough workspace for partial sums of the columns, a stored-type kernel computes the gradients.
   const extents e{64, 1024}, row{1, 1024}, column{64, 1};

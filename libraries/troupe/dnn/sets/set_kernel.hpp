@@ -26,7 +26,6 @@ struct set_partition {
   std::int64_t chunks = 1;  ///< chunks of a set
   std::int64_t parts = 1;   ///< parts of a set, each of some chunks; their results are combined in a second kernel
 
-  std::int64_t first_chunk(std::int64_t part) const noexcept { return chunks * part / parts; }
   /// Returns true if each thread holds all its elements at once, so that memory is read once.
   bool is_held() const noexcept { return chunks == 1; }
 };
@@ -69,6 +68,7 @@ struct set_match : fusion_match {
   tensor_shape elements;  ///< extents of the elements; channels are divided, if they are in groups
   std::int64_t channels = 1, groups = 1;
   std::vector<std::int64_t> over;  ///< for each kernel: bit i is set if axis i of the elements is inside of a set
+  bool is_of_rows = false;         ///< true if each set is probably read once, by neighboring threads
 };
 
 /// Returns a shape whose axis 1, if there are groups, is divided in two: groups, and the channels of a group.
