@@ -12,6 +12,7 @@
 #include <troupe/dnn/generated/headers.hpp>
 #include <troupe/dnn/generated/set_text.hpp>
 #include <troupe/dnn/generated/testing/compiled_for_host.hpp>
+#include <troupe/dnn/generated/testing/operand_memory.hpp>
 #include <troupe/dnn/sets/combining.hpp>
 #include <troupe/dnn/sets/set_partition.hpp>
 #include <troupe/epilogue/numbers.hpp>
@@ -23,13 +24,10 @@ namespace {
 using kind = elementwise_kernel::operation::kind;
 
 // A set kernel, and memory for its operands.
-struct random_sets {
+struct random_sets : testing::operand_memory {
   sets::set_kernel what;
   tensor_shape shape;
   std::int64_t over = 0;
-  std::vector<std::vector<std::byte>> memory;
-  std::vector<std::size_t> begin;  // for each operand: the offset of its first byte in its memory
-  std::string description;
 };
 
 class set_generator {
@@ -113,11 +111,7 @@ class set_generator {
     return random_.one_of({dtype::f32, dtype::f32, dtype::f16, dtype::bf16, dtype::bf16, dtype::f8e4m3, dtype::i8});
   }
   std::uint16_t add_operand(random_sets& to, std::vector<bool>& aligned, bool is_of_set, bool may_be_broadcast) {
-    location l{.is_buffer = false,
-               .number = static_cast<std::uint16_t>(aligned.size()),
-               .type = type(),
-               .offset = 0,
-               .shape = to.shape};
+    location l{.is_buffer = false, .number = 0, .type = type(), .offset = 0, .shape = to.shape};
     for (std::size_t i = 0; i < l.shape.rank; ++i)
       if ((is_of_set && (to.over >> i & 1) != 0) || (may_be_broadcast && random_.between(0, 3) == 0))
         l.shape.extents[i] = 1;
@@ -126,22 +120,7 @@ class set_generator {
     const auto how = random_.between(0, 5);
     if (how <= 1) std::reverse(order.begin(), order.end());
     if (how == 2 && order.size() > 2) std::rotate(order.begin() + 1, order.begin() + 2, order.end());
-    std::int64_t stride = random_.between(0, 7) == 0 ? 2 : 1;
-    for (std::size_t i = order.size(); i-- > 0;) {
-      l.shape.strides[order[i]] = stride;
-      stride *= l.shape.extents[order[i]];
-      if (random_.between(0, 7) == 0) stride += random_.between(1, 8);
-    }
-    l.offset = random_.one_of({0, 0, 0, 8, 16, 1, 3});
-    aligned.push_back(random_.between(0, 3) != 0);
-    const std::size_t size = bytes_of(l.type);
-    auto& memory = to.memory.emplace_back((static_cast<std::size_t>(stride + l.offset) + 1) * size + 128);
-    const std::size_t first = 64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64;
-    to.begin.push_back(first + (aligned.back() ? 0 : size));
-    for (std::size_t at = first % size; at + size <= memory.size(); at += size)
-      epilogue::put_number(memory.data() + at, l.type, random_.value() * random_.one_of({1.0, 2.0}));
-    to.what.operands.push_back(l);
-    to.description += cat(", ", info(l.type).name);
+    to.what.operands.push_back(to.add(l, order, 2, random_, aligned));
     return static_cast<std::uint16_t>(to.what.operands.size() - 1);
   }
 

@@ -13,6 +13,7 @@
 #include <troupe/dnn/generated/kernel_text.hpp>
 #include <troupe/dnn/generated/source.hpp>
 #include <troupe/dnn/generated/testing/compiled_for_host.hpp>
+#include <troupe/dnn/generated/testing/operand_memory.hpp>
 #include <troupe/dnn/operations/random/attributes.hpp>
 #include <troupe/dnn/steps/iteration_space.hpp>
 #include <troupe/epilogue/numbers.hpp>
@@ -26,11 +27,8 @@ using testing::compiled_for_host;
 using kind = elementwise_kernel::operation::kind;
 
 // An elementwise kernel, and memory for its operands.
-struct random_kernel {
+struct random_kernel : testing::operand_memory {
   elementwise_kernel what;
-  std::vector<std::vector<std::byte>> memory;  // contents before it runs
-  std::vector<std::size_t> begin;              // for each operand: the offset of its first byte in its memory
-  std::string description;
 };
 
 class kernel_generator {
@@ -112,11 +110,7 @@ class kernel_generator {
     return o;
   }
   void add_operand(random_kernel& to, std::vector<bool>& aligned, bool is_read) {
-    location l{.is_buffer = false,
-               .number = static_cast<std::uint16_t>(aligned.size()),
-               .type = type(),
-               .offset = 0,
-               .shape = shape_};
+    location l{.is_buffer = false, .number = 0, .type = type(), .offset = 0, .shape = shape_};
     if (is_read && random_.between(0, 2) == 0)
       for (std::size_t i = 0; i < shape_.rank; ++i)
         if (random_.between(0, 1) == 0) l.shape.extents[i] = 1;
@@ -125,22 +119,7 @@ class kernel_generator {
     const auto how = random_.between(0, 5);
     if (how == 0 && shape_.rank > 1) std::swap(order[0], order[1]);
     if (how <= 2 && shape_.rank > 2) std::rotate(order.begin() + 1, order.begin() + 2, order.end());
-    std::int64_t stride = random_.between(0, 7) == 0 ? 2 : 1;
-    for (std::size_t i = order.size(); i-- > 0;) {
-      l.shape.strides[order[i]] = stride;
-      stride *= l.shape.extents[order[i]];
-      if (random_.between(0, 7) == 0) stride += random_.between(1, 8);
-    }
-    l.offset = random_.one_of({0, 0, 0, 8, 16, 1, 3});
-    aligned.push_back(random_.between(0, 3) != 0);
-    const std::size_t size = bytes_of(l.type);
-    auto& memory = to.memory.emplace_back((static_cast<std::size_t>(stride + l.offset) + 1) * size + 128);
-    const std::size_t first = 64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64;
-    to.begin.push_back(first + (aligned.back() ? 0 : size));
-    for (std::size_t at = first % size; at + size <= memory.size(); at += size)
-      epilogue::put_number(memory.data() + at, l.type, random_.value() * random_.one_of({1.0, 4.0, 40.0}));
-    to.what.operands.push_back(l);
-    to.description += cat(to.description.empty() ? "" : ", ", info(l.type).name);
+    to.what.operands.push_back(to.add(l, order, random_.one_of({4.0, 40.0}), random_, aligned));
   }
   // Adds a sequence. Its words are in the memory that add_sequence adds for the operand of its positions.
   void add_sequence(random_kernel& to, std::vector<bool>& aligned) {

@@ -117,6 +117,20 @@ class set_interpreter {
   N values_[kernel_arguments::most_set_operations] = {};
 };
 
+/// Computes the values of a set, and writes those that are results if `writes`. Calls `reduce(operation, number among the
+/// reductions)` for each reduction.
+template <class N, class Reduce>
+__device__ void compute_set(set_interpreter<N>& my, const set_arguments& a, bool writes, const Reduce& reduce) {
+  int reductions = 0;
+  for (int k = 0; k < a.operations; ++k) {
+    if (a.all[k].is_of_set == 0) continue;
+    if (a.all[k].what == kernel_arguments::operation::reduce)
+      reduce(k, reductions++);
+    else
+      my.compute_of_set(k, writes);
+  }
+}
+
 template <class N>
 __device__ void interpret_sets(const set_arguments& a) {
   __shared__ double shared[kernel_arguments::most_threads_of_set];
@@ -129,22 +143,14 @@ __device__ void interpret_sets(const set_arguments& a) {
     const i64 set = is_there ? item / a.parts : 0, part = is_there ? item % a.parts : 0;
     const i64 begin = a.chunks * part / a.parts, end = a.chunks * (part + 1) / a.parts;
     set_interpreter<N> my(a, set, thread);
-    int reduction = 0;
-    for (int k = 0; k < a.operations; ++k) {
-      const kernel_arguments::operation& o = a.all[k];
-      if (o.is_of_set == 0) continue;
-      if (o.what != kernel_arguments::operation::reduce) {
-        my.compute_of_set(k, is_there && a.parts == 1);
-        continue;
-      }
-      const double reduced = sets::combine_in_memory(my.combined(k, begin, end), static_cast<reduction_kind>(o.function),
-                                                     thread, threads, shared);
+    compute_set(my, a, is_there && a.parts == 1, [&](int k, int reduction) {
+      const double reduced = sets::combine_in_memory(
+          my.combined(k, begin, end), static_cast<reduction_kind>(a.all[k].function), thread, threads, shared);
       if (a.parts == 1)
         my.set_value(k, reduced);
       else if (is_there && thread == 0)
         a.partial[(reduction * a.sets + set) * a.parts + part] = reduced;
-      ++reduction;
-    }
+    });
     if (is_there) my.write_elements(begin, end);
   }
 }
@@ -155,27 +161,18 @@ __device__ void interpret_parts(const set_arguments& a) {
   __shared__ double shared[kernel_arguments::most_threads_of_set];
   constexpr unsigned threads = sets::threads_for_parts;
   const unsigned thread = threadIdx.x % threads;
-  const i64 at_once = blockDim.x / threads;
-  for (i64 first = blockIdx.x * at_once; first < a.sets; first += gridDim.x * at_once) {
+  for (i64 first = blockIdx.x * (blockDim.x / threads); first < a.sets; first += gridDim.x * (blockDim.x / threads)) {
     const i64 item = first + threadIdx.x / threads;
     const bool is_there = item < a.sets;
     const i64 set = is_there ? item : 0;
     set_interpreter<N> my(a, set, thread);
-    int reduction = 0;
-    for (int k = 0; k < a.operations; ++k) {
-      const kernel_arguments::operation& o = a.all[k];
-      if (o.is_of_set == 0) continue;
-      if (o.what != kernel_arguments::operation::reduce) {
-        my.compute_of_set(k, is_there);
-        continue;
-      }
-      const auto how = static_cast<reduction_kind>(o.function);
+    compute_set(my, a, is_there, [&](int k, int reduction) {
+      const auto how = static_cast<reduction_kind>(a.all[k].function);
       double mine = sets::start_of<double>(how);
       for (i64 p = thread; p < a.parts; p += threads)
         mine = sets::combine(how, mine, a.partial[(reduction * a.sets + set) * a.parts + p]);
       my.set_value(k, sets::combine_in_memory(mine, how, thread, threads, shared));
-      ++reduction;
-    }
+    });
   }
 }
 
