@@ -15,16 +15,16 @@ namespace troupe::epilogue {
 TROUPE_HOST_DEVICE float fast_erfc(float x) noexcept {
   const float magnitude = std::fabs(x), z = magnitude > 11 ? 11 : magnitude;  // NaN stays NaN
 #ifdef __CUDA_ARCH__
-  const float t = __fdividef(1, std::fma(0.5f, z, 1.f));
+  const float t = __fdividef(1, fmaf(0.5f, z, 1.f));
 #else
-  const float t = 1 / std::fma(0.5f, z, 1.f);
+  const float t = 1 / fmaf(0.5f, z, 1.f);
 #endif
   constexpr float polynomial[] = {-0x1.e61912p-5f, 0x1.24d7dap-2f, -0x1.f60aecp-2f, 0x1.208106p-2f, -0x1.deec1cp-6f,
                                   0x1.a16314p-3f,  0x1.f14dc2p-3f, 0x1.2130c6p-2f,  0x1.20dabcp-2f};
   float p = polynomial[0];
-  for (int i = 1; i < 9; ++i) p = std::fma(p, t, polynomial[i]);
-  const float square = z * z, rest = std::fma(z, z, -square), product = p * t;
-  const float out = std::fma(-rest, product, product) * std::exp(-square);
+  for (int i = 1; i < 9; ++i) p = fmaf(p, t, polynomial[i]);
+  const float square = z * z, rest = fmaf(z, z, -square), product = p * t;
+  const float out = fmaf(-rest, product, product) * std::exp(-square);
   return x < 0 ? 2 - out : out;
 }
 /// Returns erfc(x): on a GPU, for float, by `fast_erfc`.

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <bit>
 #include <troupe/base/text/cat.hpp>
 #include <troupe/dnn/generated/kernel_text.hpp>
 #include <troupe/dnn/generated/text_parts.hpp>
@@ -20,32 +21,26 @@ class kernel_writer {
   kernel_writer(const elementwise_kernel& kernel, const thread_partition& partition)
       : kernel_(kernel), partition_(partition), last_(kernel.over.rank() - 1) {}
 
-  std::string text() {
+  kernel_text text() {
     line("using index = ", partition_.narrow_indexes ? "unsigned" : "long long", ";");
+    add_extents();
     for (std::size_t i = 0; i < kernel_.sequences.size(); ++i) add_sequence(i);
-    if (partition_.tiled) {
-      add_tiles();
-      return std::move(out_);
-    }
-    line("const index group = static_cast<index>(blockIdx.x) * ", block_threads, " + threadIdx.x;");
-    line("if (group >= ", partition_.groups, ") return;");
-    if (partition_.rest != 0) {
-      const std::string first = cat("group * ", partition_.elements);
-      line("if (group == ", partition_.groups - 1, ") {");
-      line("for (index n = ", first, "; n < ", first, " + ", partition_.rest, "; ++n) {");
-      add_single("n");
-      line("}");
-      line("return;");
-      line("}");
-    }
-    partition_.elements == 1 ? add_single("group") : add_several();
+    partition_.tiled ? add_tiles() : add_groups();
+    out_.blocks = partition_.blocks(), out_.threads = block_threads;
+    out_.text = cat("(const __grid_constant__ operands<", operands() + kernel_.sequences.size(), ", ",
+                    out_.numbers.size(), "> at) {\n", out_.text, "}\n");
     return std::move(out_);
   }
 
  private:
   template <class... Parts>
   void line(const Parts&... parts) {
-    out_ += cat("  ", parts..., "\n");
+    out_.text += cat("  ", parts..., "\n");
+  }
+  // Returns the text for a number that is not part of the text.
+  std::string number(std::int64_t x) {
+    out_.numbers.push_back(x);
+    return cat("at.numbers[", out_.numbers.size() - 1, "]");
   }
   std::size_t operands() const noexcept { return kernel_.operands.size(); }
   dtype type(std::size_t i) const noexcept { return kernel_.operands[i].type; }
@@ -58,18 +53,57 @@ class kernel_writer {
     return kernel_.over.stride(kernel_.operand_in_space[i], k);
   }
 
+  // Writes what kernels for other extents and numbers have differently: the extents e0, e1, ..., the strides s0_1 of
+  // operand 0 along axis 1, unless they are 0 or 1, and the numbers x3 of operation 3.
+  void add_extents() {
+    for (std::size_t k = 0; k <= last_; ++k)
+      line("[[maybe_unused]] const index e", k, " = static_cast<index>(", number(kernel_.over.extent(k)), ");");
+    for (std::size_t i = 0; i < operands(); ++i)
+      for (std::size_t k = 0; k <= last_; ++k)
+        if (stride(i, k) != 0 && stride(i, k) != 1)
+          line("[[maybe_unused]] const index s", i, "_", k, " = static_cast<index>(", number(stride(i, k)), ");");
+    for (std::size_t n = 0; n < kernel_.operations.size(); ++n)
+      if (kernel_.operations[n].what == kind::number)
+        line("const N x", n, " = ", text_of_bits(number(std::bit_cast<std::int64_t>(kernel_.operations[n].value))),
+             ";");
+  }
+  std::string stride_text(std::size_t i, std::size_t k) const {
+    return stride(i, k) == 0 ? "0" : stride(i, k) == 1 ? "1" : cat("s", i, "_", k);
+  }
+
+  // Writes a kernel in which each thread has a group of elements.
+  void add_groups() {
+    line("const index groups = static_cast<index>(", number(partition_.groups), ");");
+    line("const index group = static_cast<index>(blockIdx.x) * ", block_threads, " + threadIdx.x;");
+    line("if (group >= groups) return;");
+    if (partition_.elements != 1 && (partition_.flat || last_ == 0)) {
+      const std::string first = cat("group * ", partition_.elements);
+      line("const index rest = static_cast<index>(", number(partition_.rest), ");");
+      line("if (rest != 0 && group == groups - 1) {");
+      line("for (index n = ", first, "; n < ", first, " + rest; ++n) {");
+      add_single("n");
+      line("}");
+      line("return;");
+      line("}");
+    }
+    partition_.elements == 1 ? add_single("group") : add_several();
+  }
+
   // Writes the seed of sequence i of random numbers, and the offset that is added to the positions of its elements.
   void add_sequence(std::size_t i) {
     const elementwise_kernel::sequence& s = kernel_.sequences[i];
     const std::string seed = cat("const unsigned long long seed", i, " = "),
-                      offset = cat("offset", i, " = ", s.attributes.offset, "ull");
-    if (!s.words) return line(seed, s.attributes.seed, "ull, ", offset, ";");
+                      offset = cat("offset", i, " = ", number_of(s.attributes.offset));
+    if (!s.words) return line(seed, number_of(s.attributes.seed), ", ", offset, ";");
     const auto pair = [&](std::int64_t first) {
       const auto word = [&](std::int64_t n) { return cat("words", i, "[", n * s.words->shape.strides[0], "]"); };
       return cat("(", word(first), " | static_cast<unsigned long long>(", word(first + 1), ") << 32)");
     };
     line("const auto* const words", i, " = static_cast<const unsigned*>(at.all[", operands() + i, "]);");
     line(seed, pair(0), ", ", offset, s.words->shape.extents[0] == 4 ? " + " + pair(2) : "", ";");
+  }
+  std::string number_of(std::uint64_t x) {
+    return cat("static_cast<unsigned long long>(", number(static_cast<std::int64_t>(x)), ")");
   }
   std::string random_value(const elementwise_kernel::operation& o, const std::string& position) const {
     const random_attributes& a = kernel_.sequences[o.from[0]].attributes;
@@ -86,16 +120,15 @@ class kernel_writer {
   // order.
   void add_indexes(std::string number) {
     for (std::size_t k = last_ + 1; k-- > 0;) {
-      const std::string extent = std::to_string(kernel_.over.extent(k));
-      line("[[maybe_unused]] const index c", k, " = ", number, k == 0 ? "" : " % " + extent, ";");
-      if (k != 0) number += " / " + extent;
+      line("[[maybe_unused]] const index c", k, " = ", number, k == 0 ? "" : cat(" % e", k), ";");
+      if (k != 0) number += cat(" / e", k);
     }
   }
   std::string offset_of(std::size_t i) const {
     std::string out;
     for (std::size_t k = 0; k <= last_; ++k)
       if (stride(i, k) != 0 && kernel_.over.extent(k) != 1)
-        out += cat(out.empty() ? "" : " + ", "c", k, " * ", stride(i, k));
+        out += cat(out.empty() ? "" : " + ", "c", k, " * ", stride_text(i, k));
     return out.empty() ? "0" : out;
   }
   // Returns the text for operand i as an array of unsigned integers of `width` bytes.
@@ -118,10 +151,11 @@ class kernel_writer {
     });
     each([&](std::size_t n, const elementwise_kernel::operation& o) {
       if (o.what == kind::read || o.what == kind::write) return;
-      const std::string more = extra.empty() ? "" : cat(" + ", extra, " * ", stride(o.operand, last_));
+      const std::string more = extra.empty() ? "" : cat(" + ", extra, " * ", stride_text(o.operand, last_));
       line("[[maybe_unused]] const N v", n, " = ",
-           o.what == kind::random ? random_value(o, offset_of(o.operand) + more)
-                                  : value_of(o, [](std::uint16_t i) { return cat("v", i); }),
+           o.what == kind::random   ? random_value(o, offset_of(o.operand) + more)
+           : o.what == kind::number ? cat("x", n)
+                                    : value_of(o, [](std::uint16_t i) { return cat("v", i); }),
            ";");
     });
     each([&](std::size_t, const elementwise_kernel::operation& o) {
@@ -170,7 +204,7 @@ class kernel_writer {
       move("k", cat("(", partition_.flat ? first : offset_of(i), ") / ", a.bytes / bytes(i), " + k"));
     } else {
       if (partition_.flat) add_indexes(cat("(", first, " + k)"));
-      move("k", partition_.flat ? offset_of(i) : cat(offset_of(i), " + k * ", stride(i, last_)));
+      move("k", partition_.flat ? offset_of(i) : cat(offset_of(i), " + k * ", stride_text(i, last_)));
     }
     line("}");
   }
@@ -181,12 +215,13 @@ class kernel_writer {
     for (std::size_t k = last_ + 1; k-- > 0;) {
       const bool is_tiled = k == last_ || k == t.other;
       const std::int64_t n = is_tiled ? (kernel_.over.extent(k) + t.size - 1) / t.size : kernel_.over.extent(k);
-      line("[[maybe_unused]] const index ", is_tiled ? "first" : "c", k, " = ", rest, " % ", n,
+      line("const index n", k, " = static_cast<index>(", number(n), ");");
+      line("[[maybe_unused]] const index ", is_tiled ? "first" : "c", k, " = ", rest, " % n", k,
            is_tiled ? cat(" * ", t.size) : "", ";");
-      rest += cat(" / ", n);
+      rest += cat(" / n", k);
     }
     line("const unsigned column = threadIdx.x % ", warp, ", row = threadIdx.x / ", warp, ";");
-    const auto is_inside = [&](std::size_t k) { return cat("c", k, " < ", kernel_.over.extent(k)); };
+    const auto is_inside = [&](std::size_t k) { return cat("c", k, " < e", k); };
     const auto is_staged = [&](std::size_t i) { return partition_.accesses[i].how == how::staged; };
     for (std::size_t i = 0; i < operands(); ++i) {
       if (!is_staged(i)) continue;
@@ -218,8 +253,8 @@ class kernel_writer {
   void add_staging(std::size_t i) {
     const tiles& t = *partition_.tiled;
     const auto clamped = [&](std::size_t k, const char* more) {
-      line("[[maybe_unused]] const index c", k, " = first", k, " + ", more, " < ", kernel_.over.extent(k), " ? first",
-           k, " + ", more, " : ", kernel_.over.extent(k) - 1, ";");
+      line("[[maybe_unused]] const index c", k, " = first", k, " + ", more, " < e", k, " ? first", k, " + ", more,
+           " : e", k, " - 1;");
     };
     line(unsigned_type(bytes(i)), " held", i, "[", t.size * t.size / block_threads, "];");
     add_tile_loop(t.size);
@@ -234,7 +269,7 @@ class kernel_writer {
   const elementwise_kernel& kernel_;
   const thread_partition& partition_;
   const std::size_t last_;
-  std::string out_;
+  kernel_text out_;
 };
 
 }  // namespace
@@ -246,14 +281,12 @@ std::string prelude_of(dtype compute_type, bool any_random, bool any_sets) {
              "using namespace troupe;\nusing epilogue::op, epilogue::value_of;\nusing N = ",
              compute_type == dtype::f64 ? "double" : "float",
              ";\nusing number = epilogue::on_gpu::number<N>;\n"
-             "template <int Count>\nstruct operands {\n  void* all[Count];\n};\n",
-             any_sets ? "using dnn::reduction_kind;\nnamespace sets = dnn::sets;\n"
-                        "template <int Count, int Numbers>\nstruct set_operands {\n  void* all[Count];\n"
-                        "  long long numbers[Numbers];\n};\n"
-                      : "");
+             "template <int Count, int Numbers>\nstruct operands {\n  void* all[Count];\n"
+             "  long long numbers[Numbers];\n};\n",
+             any_sets ? "using dnn::reduction_kind;\nnamespace sets = dnn::sets;\n" : "");
 }
 
-std::string body_of(const elementwise_kernel& kernel, const thread_partition& partition) {
+kernel_text text_of(const elementwise_kernel& kernel, const thread_partition& partition) {
   return kernel_writer(kernel, partition).text();
 }
 

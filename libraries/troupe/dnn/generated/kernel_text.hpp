@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <troupe/dnn/generated/text_parts.hpp>
 #include <troupe/dnn/generated/thread_partition.hpp>
 
 namespace troupe::dnn::generated {
@@ -11,8 +12,8 @@ namespace troupe::dnn::generated {
 /// `any_random` is true if any of its kernels generates random numbers, `any_sets` if any is a set kernel.
 std::string prelude_of(dtype compute_type, bool any_random, bool any_sets);
 
-/// Returns the body of the CUDA kernel for an elementwise kernel. The CUDA kernel must have one parameter `at`, of type
-/// operands<number of operands + number of sequences>.
-std::string body_of(const elementwise_kernel& kernel, const thread_partition& partition);
+/// Returns the CUDA kernel for an elementwise kernel. Extents, strides and numbers are not in the text, so that kernels
+/// for other extents and numbers are the same.
+kernel_text text_of(const elementwise_kernel& kernel, const thread_partition& partition);
 
 }  // namespace troupe::dnn::generated

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <bit>
 #include <troupe/base/text/cat.hpp>
 #include <troupe/dnn/generated/set_text.hpp>
 #include <troupe/dnn/generated/text_parts.hpp>
@@ -30,8 +31,8 @@ class set_writer {
         known_(k.operations.size()),
         depth_(sets::depths_of(k)) {}
 
-  set_text main_kernel();
-  set_text parts_kernel();
+  kernel_text main_kernel();
+  kernel_text parts_kernel();
 
  private:
   template <class... Parts>
@@ -44,8 +45,8 @@ class set_writer {
     return cat("at.numbers[", out_.numbers.size() - 1, "]");
   }
   std::string count(std::int64_t x) { return cat("static_cast<", index_, ">(", number(x), ")"); }
-  set_text done() {
-    out_.text = cat("(const __grid_constant__ set_operands<", k_.operands.size() + 1, ", ", out_.numbers.size(),
+  kernel_text done() {
+    out_.text = cat("(const __grid_constant__ operands<", k_.operands.size() + 1, ", ", out_.numbers.size(),
                     "> at) {\n", out_.text, "}\n");
     return std::move(out_);
   }
@@ -117,7 +118,7 @@ class set_writer {
   const std::vector<std::size_t> depth_;
   std::string count_;                 // the text for the elements of a set
   std::vector<std::string> extents_;  // and for the extents of the axes inside, but the first
-  set_text out_;
+  kernel_text out_;
 };
 
 // Returns the operations that compute values of elements for an operation, in order; without those that are known.
@@ -210,6 +211,8 @@ void set_writer::add_value_of_set(std::size_t i) {
     const std::int64_t stride = columns_ ? neighbor_stride(o.operand) : 0;
     line("  s", i, "[j] = number::load(", text_of(type(o.operand)), ", at.all[", o.operand, "], b", o.operand,
          stride == 0 ? "" : " + j * " + stride_text(stride), ");");
+  } else if (o.what == kind::number) {
+    line("  s", i, "[j] = ", text_of_bits(number(std::bit_cast<std::int64_t>(o.value))), ";");
   } else {
     line("  s", i, "[j] = ", value_of(o, [&](std::uint16_t a) { return value(a, "j"); }), ";");
   }
@@ -426,7 +429,7 @@ void set_writer::add_writes_of_elements() {
   if (!k_.partition.is_held()) line("} }");
 }
 
-set_text set_writer::main_kernel() {
+kernel_text set_writer::main_kernel() {
   const sets::set_partition& p = k_.partition;
   add_set_index();
   count_ = count(k_.count_elements());
@@ -454,7 +457,7 @@ set_text set_writer::main_kernel() {
 }
 
 // The kernel that combines the parts of sets: sets are rows of parts.
-set_text set_writer::parts_kernel() {
+kernel_text set_writer::parts_kernel() {
   constexpr unsigned threads = sets::threads_for_parts, block = 256;
   set_kernel of = k_;
   of.layout = {.block_threads = block};
@@ -486,9 +489,9 @@ set_text set_writer::parts_kernel() {
 
 }  // namespace
 
-std::vector<set_text> texts_of(const set_kernel& kernel, const std::vector<bool>& aligned) {
+std::vector<kernel_text> texts_of(const set_kernel& kernel, const std::vector<bool>& aligned) {
   set_writer w(kernel, aligned);
-  std::vector<set_text> out;
+  std::vector<kernel_text> out;
   out.push_back(w.main_kernel());
   if (kernel.partition.parts != 1) out.push_back(w.parts_kernel());
   return out;

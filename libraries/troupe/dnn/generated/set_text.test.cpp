@@ -211,7 +211,7 @@ TEST_P(generated_sets, results_have_the_same_bits_as_those_of_the_interpreter) {
     interpret_sets(&a, 3, std::max(k.partition.threads, 64u));
     if (a.parts != 1) interpret_parts(&a, 2, 64);
     std::string texts;
-    for (const set_text& t : texts_of(k, plan.aligned)) texts += t.text;
+    for (const kernel_text& t : texts_of(k, plan.aligned)) texts += t.text;
     expect_same(p, got, p.memory,
                 cat("kernel ", i, " of ", p.description, "; ", numerics::how_to_repeat(), "\n", texts));
     if (HasFailure()) return;

@@ -47,28 +47,26 @@ class source_writer {
   void add(const elementwise_kernel& kernel) {
     const thread_partition partition = partition_among_threads(kernel, aligned_);
     if (partition.blocks() > most_blocks) return;
-    const std::size_t addresses = kernel.operands.size() + kernel.sequences.size();
-    add_launch(cat("(const __grid_constant__ operands<", addresses, "> at) {\n", body_of(kernel, partition), "}\n"),
-               partition.blocks(), block_threads);
+    add_launch(text_of(kernel, partition));
   }
   void add(std::span<const sets::set_kernel> kernels) {
-    std::vector<std::pair<set_text, std::uint16_t>> all;
+    std::vector<std::pair<kernel_text, std::uint16_t>> all;
     for (std::size_t i = 0; i < kernels.size(); ++i)
-      for (set_text& t : texts_of(kernels[i], aligned_)) all.emplace_back(std::move(t), static_cast<std::uint16_t>(i));
+      for (kernel_text& t : texts_of(kernels[i], aligned_))
+        all.emplace_back(std::move(t), static_cast<std::uint16_t>(i));
     if (std::ranges::any_of(all, [](const auto& t) { return t.first.blocks > most_blocks; })) return;
-    for (const auto& [t, i] : all) add_launch(t.text, t.blocks, t.threads, t.numbers, i);
+    for (const auto& [t, i] : all) add_launch(t, i);
   }
-  // Adds a launch to the last step. `rest` is the text of the kernel after its name.
-  void add_launch(const std::string& rest, std::int64_t blocks, unsigned threads,
-                  std::vector<std::int64_t> numbers = {}, std::uint16_t set_kernel = 0) {
+  // Adds a launch to the last step.
+  void add_launch(const kernel_text& t, std::uint16_t set_kernel = 0) {
     const auto [at, is_new] =
-        known_.try_emplace(cat(threads, " ", rest), static_cast<std::uint16_t>(out_.kernels.size()));
+        known_.try_emplace(cat(t.threads, " ", t.text), static_cast<std::uint16_t>(out_.kernels.size()));
     if (is_new) {
-      out_.kernels.push_back({cat("troupe_dnn_pass_", at->second), threads});
+      out_.kernels.push_back({cat("troupe_dnn_pass_", at->second), t.threads});
       out_.text +=
-          cat("\nextern \"C\" __global__ void __launch_bounds__(", threads, ") ", out_.kernels.back().name, rest);
+          cat("\nextern \"C\" __global__ void __launch_bounds__(", t.threads, ") ", out_.kernels.back().name, t.text);
     }
-    out_.of_steps.back().push_back({at->second, static_cast<std::uint32_t>(blocks), std::move(numbers), set_kernel});
+    out_.of_steps.back().push_back({at->second, static_cast<std::uint32_t>(t.blocks), t.numbers, set_kernel});
   }
 
   const step_list& all_;

@@ -238,7 +238,10 @@ TEST_P(generated_kernels, results_have_the_same_bits_as_those_of_the_interpreter
     auto& memory = const_cast<random_kernel&>(p).memory;
     const auto before = memory;
     const std::vector<void*> at = addresses(memory);
-    run(at.data(), launch.blocks);
+    std::vector<std::int64_t> parameter;
+    for (void* const address : at) parameter.push_back(reinterpret_cast<std::intptr_t>(address));
+    parameter.insert(parameter.end(), launch.numbers.begin(), launch.numbers.end());
+    run(parameter.data(), launch.blocks);
     const auto got = memory;
     for (std::size_t o = 0; o < memory.size(); ++o) std::copy(before[o].begin(), before[o].end(), memory[o].begin());
     auto e = elementwise_arguments(p.what, [&](const location& l) {
@@ -246,9 +249,9 @@ TEST_P(generated_kernels, results_have_the_same_bits_as_those_of_the_interpreter
       return which < p.what.operands.size() ? at[which] : at.back();
     });
     interpret(&e, 1, block_threads);
-    expect_same(
-        p, got, memory,
-        cat("kernel ", i, " of ", p.description, "; ", numerics::how_to_repeat(), "\n", body_of(p.what, partition)));
+    expect_same(p, got, memory,
+                cat("kernel ", i, " of ", p.description, "; ", numerics::how_to_repeat(), "\n",
+                    text_of(p.what, partition).text));
     if (HasFailure()) return;
   }
   EXPECT_GT(several, count / 6);

@@ -1,8 +1,5 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <bit>
-#include <cmath>
-#include <cstdio>
 #include <troupe/base/text/cat.hpp>
 #include <troupe/dnn/generated/text_parts.hpp>
 
@@ -23,18 +20,14 @@ const char* unsigned_type(unsigned bytes) noexcept {
   }
 }
 
-std::string text_of(double x) {
-  if (!std::isfinite(x)) return cat("__builtin_bit_cast(double, ", std::bit_cast<std::uint64_t>(x), "ull)");
-  char text[40];
-  std::snprintf(text, sizeof text, "%a", x);
-  return text;
+std::string text_of_bits(const std::string& bits) {
+  return cat("static_cast<N>(__builtin_bit_cast(double, ", bits, "))");
 }
 std::string text_of(dtype t) { return cat("static_cast<dtype>(", static_cast<int>(t), ")"); }
 
 std::string value_of(const elementwise_kernel::operation& o,
                      const std::function<std::string(std::uint16_t)>& argument) {
   using kind = elementwise_kernel::operation::kind;
-  if (o.what == kind::number) return cat("static_cast<N>(", text_of(o.value), ")");
   if (o.what == kind::round) return cat("number::rounded(", text_of(o.type), ", ", argument(o.from[0]), ")");
   return cat("value_of<N>(static_cast<op>(", static_cast<int>(o.function), "), ", argument(o.from[0]), ", ",
              argument(o.from[1]), ", ", argument(o.from[2]), ")");

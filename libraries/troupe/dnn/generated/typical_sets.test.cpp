@@ -30,9 +30,10 @@ class typical_sets : public ::testing::TestWithParam<dtype> {
     return {v, operand<access_mode::write>(extents(v.extents().begin(), v.extents().end()), dtype::f32)};
   }
 
-  void expect_one_step_without_spills(const std::vector<written>& all) {
+  // Returns the kernels of a graph. Expects the graph to be one step.
+  source source_of_graph(const std::vector<written>& all) {
     const graph g{std::span<const written>(all)};
-    ASSERT_FALSE(g.refused());
+    EXPECT_FALSE(g.refused());
     std::vector<std::uint64_t> words((g.encoded_bytes() + 7) / 8);
     g.encode(reinterpret_cast<std::byte*>(words.data()));
     const encoded_graph encoded(reinterpret_cast<const std::byte*>(words.data()), g.encoded_bytes());
@@ -40,9 +41,14 @@ class typical_sets : public ::testing::TestWithParam<dtype> {
     graph_analysis analysis(encoded, aligned);
     const auto matches = sets::set_matches(analysis, {}, dtype::f32, {.operations = 48, .operands = 16});
     const step_list steps = steps_of(encoded, {}, std::vector<fusion_match>(matches.begin(), matches.end()));
-    ASSERT_EQ(steps.steps.size(), 1u);
-    const auto kernels = sets::set_kernels_of(encoded, matches[0], std::get<fused_step>(steps.steps[0]));
-    const source s = source_of(steps, [&](const fused_step&) { return std::span(kernels); }, aligned);
+    EXPECT_EQ(steps.steps.size(), 1u);
+    std::vector<sets::set_kernel> kernels;
+    if (!matches.empty()) kernels = sets::set_kernels_of(encoded, matches[0], std::get<fused_step>(steps.steps[0]));
+    return source_of(steps, [&](const fused_step&) { return std::span(kernels); }, aligned);
+  }
+
+  void expect_one_step_without_spills(const std::vector<written>& all) {
+    const source s = source_of_graph(all);
     jit::recipe r = recipe_of(s.text);
     r.options = {"--ptxas-options=-v"};
     const auto with = jit::nvrtc::find();
@@ -114,6 +120,19 @@ TEST_P(typical_sets, normalizations_are_one_step_without_spills) {
   const normalized of_rows{given(e), of_floats(column), of_floats(column)};
   const auto d = normalization_gradient(given(e), of_rows.y, of_rows, of_row.scale);
   expect_one_step_without_spills({to(d.dx), to_floats(d.dscale), to_floats(d.doffset)});
+}
+
+TEST_P(typical_sets, graphs_with_other_extents_and_numbers_have_the_same_kernels) {
+  const auto text = [&](std::int64_t rows, std::int64_t width, double factor) {
+    const value x = given({rows, width}), bias = given({1, width});
+    const source elements = source_of_graph({to(relu(x * factor + bias))}),
+                 of_sets = source_of_graph({to(softmax(x * factor + bias, 1))});
+    return elements.text + of_sets.text;
+  };
+  const std::string one = text(64, 3984, 0.5);  // widths that do not fill all threads
+  EXPECT_EQ(text(2, 3976, 0.25), one);
+  EXPECT_EQ(text(777, 4000, -3), one);
+  for (std::int64_t rows = 3; rows < 600; rows += 7) EXPECT_EQ(text(rows, 3992, 1.0 / static_cast<double>(rows)), one);
 }
 
 INSTANTIATE_TEST_SUITE_P(, typical_sets, ::testing::Values(dtype::bf16, dtype::f32),

@@ -91,7 +91,7 @@ class partitioner {
       bytes_of_element += !differs ? 0 : together == 1 ? 4 : bytes(o.operand);
     }
     elements_of_thread_ = bytes_of_element <= 16 ? 16 : 8;
-    most_of_thread_ = bytes_of_element <= 8 ? 32 : elements_of_thread_;
+    most_of_thread_ = bytes_of_element <= 6 ? 32 : elements_of_thread_;
   }
 
   void partition_rows() {

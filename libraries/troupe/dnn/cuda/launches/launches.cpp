@@ -24,13 +24,17 @@ static_assert(static_cast<int>(kind::read) == kernel_arguments::operation::read 
               static_cast<int>(kind::random) == kernel_arguments::operation::random &&
               static_cast<int>(kind::reduce) == kernel_arguments::operation::reduce);
 
-// Launches a generated kernel, whose parameter begins at `parameter`.
-template <class A>
+// Launches a generated kernel. `for_each_address(add)` calls `add` for each address of its parameter.
+template <class ForEachAddress>
 result<void> launch_generated(const generated_kernels_of_plan& all, const generated::source::launch& how,
-                              const A& parameter, const launch_context& on) {
+                              const launch_context& on, const ForEachAddress& for_each_address) {
+  thread_local std::vector<std::int64_t> parameter;  // reused, so that requests do not allocate
+  parameter.clear();
+  for_each_address([](void* address) { parameter.push_back(reinterpret_cast<std::intptr_t>(address)); });
+  parameter.insert(parameter.end(), how.numbers.begin(), how.numbers.end());
   return cuda::done_on(on.stream, "dnn", "cuLaunchKernel",
                        cuda::launch((*all.kernels)[how.kernel], {how.blocks}, {all.from.kernels[how.kernel].threads},
-                                    on.stream, parameter));
+                                    on.stream, *parameter.data()));
 }
 
 }  // namespace
@@ -66,26 +70,20 @@ result<void> enqueue(std::span<const sets::set_kernel> all, const launch_context
 
 result<void> enqueue_generated(const generated_kernels_of_plan& all, std::size_t step, const elementwise_kernel& k,
                                const launch_context& on) {
-  void* addresses[kernel_arguments::most_operands + kernel_arguments::most_sequences];
-  std::size_t n = 0;
-  for (const location& l : k.operands) addresses[n++] = l.exists() ? on.at(l) : nullptr;
-  for (const elementwise_kernel::sequence& s : k.sequences) addresses[n++] = s.words ? on.at(*s.words) : nullptr;
-  const generated::source::launch& how = all.from.of_steps[step].front();
-  return launch_generated(all, how, addresses, on);
+  return launch_generated(all, all.from.of_steps[step].front(), on, [&](auto&& add) {
+    for (const location& l : k.operands) add(l.exists() ? on.at(l) : nullptr);
+    for (const elementwise_kernel::sequence& s : k.sequences) add(s.words ? on.at(*s.words) : nullptr);
+  });
 }
 
 result<void> enqueue_generated(const generated_kernels_of_plan& all, std::size_t step,
                                std::span<const sets::set_kernel> of_step, const launch_context& on) {
-  thread_local std::vector<std::int64_t> parameter;  // reused, so that requests do not allocate
-  for (const generated::source::launch& how : all.launches_of(step)) {
-    parameter.clear();
-    const auto add = [](void* address) { parameter.push_back(reinterpret_cast<std::intptr_t>(address)); };
-    const sets::set_kernel& k = of_step[how.set_kernel];
-    for (const location& l : k.operands) add(on.at(l));
-    add(k.partition.parts == 1 ? nullptr : on.at(k.partial));
-    parameter.insert(parameter.end(), how.numbers.begin(), how.numbers.end());
-    TROUPE_TRY(launch_generated(all, how, *parameter.data(), on));
-  }
+  for (const generated::source::launch& how : all.launches_of(step))
+    TROUPE_TRY(launch_generated(all, how, on, [&](auto&& add) {
+      const sets::set_kernel& k = of_step[how.set_kernel];
+      for (const location& l : k.operands) add(on.at(l));
+      add(k.partition.parts == 1 ? nullptr : on.at(k.partial));
+    }));
   return {};
 }
 
