@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <troupe/base/text/cat.hpp>
+#include <troupe/dnn/generated/set_index_text.hpp>
 #include <troupe/dnn/generated/set_text.hpp>
 #include <troupe/dnn/generated/text_parts.hpp>
-#include <troupe/dnn/generated/thread_partition.hpp>
 #include <troupe/dnn/sets/combining.hpp>
 #include <troupe/dnn/sets/set_partition.hpp>
 
@@ -16,109 +16,39 @@ using sets::set_kernel;
 using operation = set_kernel::operation;
 using kind = operation::kind;
 
-// Writes kernels. Names in their text: set, its index o0, o1, ... along the axes outside; a thread's elements are
-// e = v * along + j of a chunk, where j counts neighbors: elements of a row, or sets of a thread. Values of elements
-// are v3[e] for operation 3, values of sets s3[j].
-class set_writer {
+// Writes kernels. Values of elements are v3[e] in their text for operation 3, values of sets s3[j].
+class set_writer : public set_index_writer {
  public:
   set_writer(const set_kernel& k, const std::vector<bool>& aligned)
-      : k_(k),
-        aligned_(aligned),
-        columns_(k.layout.by_columns),
-        along_(columns_ ? k.layout.sets : k.partition.width),
-        sets_(columns_ ? k.layout.sets : 1),
-        index_(has_narrow_indexes() ? "unsigned" : "long long"),
-        known_(k.operations.size()),
-        depth_(sets::depths_of(k)) {}
+      : set_index_writer(k, aligned), known_(k.operations.size()), depth_(sets::depths_of(k)) {}
 
   kernel_text main_kernel();
   kernel_text parts_kernel();
 
  private:
-  template <class... Parts>
-  void line(const Parts&... parts) {
-    out_.text += cat("  ", parts..., "\n");
-  }
-  // Return the text for a number that is not part of the text: a stride, of 64 bits, or a count.
-  std::string number(std::int64_t x) {
-    out_.numbers.push_back(x);
-    return cat("at.numbers[", out_.numbers.size() - 1, "]");
-  }
-  std::string count(std::int64_t x) { return cat("static_cast<", index_, ">(", number(x), ")"); }
-  kernel_text done() {
-    out_.text = cat("(const __grid_constant__ operands<", k_.operands.size() + 1, ", ", out_.numbers.size(),
-                    "> at) {\n", out_.text, "}\n");
-    return std::move(out_);
-  }
-
   const operation& at(std::size_t i) const noexcept { return k_.operations[i]; }
-  dtype type(std::size_t operand) const noexcept { return k_.operands[operand].type; }
-  unsigned bytes(std::size_t operand) const noexcept { return static_cast<unsigned>(bytes_of(type(operand))); }
-  std::size_t inner_rank() const noexcept { return k_.inside.rank(); }
-  std::size_t outer_rank() const noexcept { return k_.outside.rank(); }
   unsigned elements() const noexcept { return k_.partition.vectors * along_; }
-  bool has_parts() const noexcept { return k_.partition.parts != 1; }
-  bool is_full() const noexcept {
-    const sets::set_partition& p = k_.partition;
-    return p.chunks * p.vectors * p.threads * p.width == k_.count_elements();
-  }
-
-  // Returns true if 32 bits hold the numbers of all threads and elements of a set. (Offsets in memory have 64 bits.)
-  bool has_narrow_indexes() const noexcept {
-    constexpr std::int64_t most = std::int64_t{1} << 30;
-    return k_.count_elements() < most && sets::blocks_of(k_) * k_.partition.parts * k_.layout.block_threads < most;
-  }
-
   std::vector<std::size_t> needed_for(std::size_t which) const;
-  void add_set_index();
-  void add_element_index();
-  void add_row_index();
-  void add_column_index();
-  void add_bases();
   void add_value_of_set(std::size_t i);
   void add_writes_of_sets();
-  void begin_chunks();
   void add_loads(const std::vector<std::size_t>& which);
   void add_values(const std::vector<std::size_t>& which);
   void add_reductions(const std::vector<std::size_t>& all);
   void add_result(std::size_t i);
+  void add_writes_of_elements();
+  void add_transfer(std::size_t operand, const std::string& mine, bool write);
   std::string how(std::size_t i) const {
     return cat("static_cast<reduction_kind>(", static_cast<int>(at(i).reduction), ")");
   }
   const char* type_of_part(std::size_t i) const noexcept {
     return sets::combines_in_double(at(i).reduction) ? "double" : "N";
   }
-  void add_writes_of_elements();
-
-  // The stride of an operand between neighbors, whose texts begin with `m` in memory of the thread.
-  std::int64_t neighbor_stride(std::size_t operand) const noexcept {
-    return columns_ ? k_.outer_stride(operand, outer_rank() - 1) : k_.inner_stride(operand, inner_rank() - 1);
-  }
-  unsigned bytes_at_once(std::size_t operand) const;
-  // Returns the text for the offset of a vector in the set, in an operand.
-  std::string inner_offset(std::size_t operand) {
-    std::string out;
-    for (std::size_t a = 0; a < inner_rank(); ++a)
-      if (k_.inner_stride(operand, a) != 0 && k_.inside.extent(a) != 1)
-        out += cat(out.empty() ? "" : " + ", "i", a, " * ", stride_text(k_.inner_stride(operand, a)));
-    return out.empty() ? "0" : out;
-  }
-  std::string stride_text(std::int64_t stride) { return stride == 1 ? "1" : number(stride); }
   std::string value(std::uint16_t i, const char* set) const {
     return k_.is_of_set[i] ? cat("s", i, "[", set, "]") : cat("v", i, "[e]");
   }
-  void add_transfer(std::size_t operand, const std::string& mine, bool write);
 
-  const set_kernel& k_;
-  const std::vector<bool>& aligned_;
-  const bool columns_;
-  const unsigned along_, sets_;
-  const char* const index_;  // the type of indexes: divisions in 64 bits are slow
   std::vector<bool> known_;  // operations whose values the text has computed, for elements that are held
   const std::vector<std::size_t> depth_;
-  std::string count_;                 // the text for the elements of a set
-  std::vector<std::string> extents_;  // and for the extents of the axes inside, but the first
-  kernel_text out_;
 };
 
 // Returns the operations that compute values of elements for an operation, in order; without those that are known.
@@ -136,70 +66,6 @@ std::vector<std::size_t> set_writer::needed_for(std::size_t which) const {
   return out;
 }
 
-// -- the set of a thread
-
-void set_writer::add_set_index() {
-  columns_ ? add_column_index() : add_row_index();
-  add_bases();
-}
-
-void set_writer::add_row_index() {
-  const unsigned threads = k_.partition.threads, of_block = k_.layout.block_threads / threads;
-  line("const unsigned thread = threadIdx.x % ", threads, ";");
-  line("const ", index_, " item = static_cast<", index_, ">(blockIdx.x) * ", of_block, " + threadIdx.x / ", threads,
-       ";");
-  line("const bool is_there = item < ", count(k_.count_sets() * k_.partition.parts), ";");
-  line("[[maybe_unused]] const ", index_, " set = is_there ? item",
-       has_parts() ? " / " + count(k_.partition.parts) : "", " : 0;");
-  if (has_parts()) line("const ", index_, " part = is_there ? item % ", count(k_.partition.parts), " : 0;");
-  line(index_, " rest = set;");
-  for (std::size_t a = outer_rank(); a-- > 0;) {
-    const std::string extent = a == 0 ? "" : count(k_.outside.extent(a));
-    line("[[maybe_unused]] const ", index_, " o", a, " = rest", a == 0 ? "" : " % " + extent, ";");
-    if (a != 0) line("rest /= ", extent, ";");
-  }
-}
-
-void set_writer::add_column_index() {
-  const sets::set_layout& l = k_.layout;
-  const std::size_t last = outer_rank() - 1;
-  const std::string extent = count(k_.outside.extent(last)),
-                    tiles = count((k_.outside.extent(last) - 1) / (std::int64_t{l.lanes} * l.sets) + 1);
-  if (k_.partition.threads != 1) line("__shared__ double shared[", l.sets * l.block_threads, "];");
-  line("const unsigned lane = threadIdx.x % ", l.lanes, ", thread = threadIdx.x / ", l.lanes, " % ",
-       k_.partition.threads, ";");
-  line(index_, " rest = blockIdx.x;");
-  line("const ", index_, " column = (rest % ", tiles, " * ", l.lanes, " + lane) * ", l.sets, ";");
-  line("rest /= ", tiles, ";");
-  if (has_parts()) {
-    const std::string parts = count(k_.partition.parts);
-    line("const ", index_, " part = rest % ", parts, ";");
-    line("rest /= ", parts, ";");
-  }
-  if (l.lines != 1) line("rest = rest * ", l.lines, " + threadIdx.x / ", l.lanes * k_.partition.threads, ";");
-  line("const bool is_there = column < ", extent,
-       l.lines != 1 ? cat(" && rest < ", count(k_.outside.lines())) : std::string(), ";");
-  line("if (!is_there) rest = 0;");
-  line("[[maybe_unused]] const ", index_, " o", last, " = is_there ? column : 0;");
-  line("[[maybe_unused]] const ", index_, " set = rest * ", extent, " + o", last, ";");
-  for (std::size_t a = last; a-- > 0;) {
-    const std::string of = a == 0 ? "" : count(k_.outside.extent(a));
-    line("[[maybe_unused]] const ", index_, " o", a, " = rest", a == 0 ? "" : " % " + of, ";");
-    if (a != 0) line("rest /= ", of, ";");
-  }
-}
-
-// Writes the offset of the set in each operand: b0, b1, ...
-void set_writer::add_bases() {
-  for (std::size_t i = 0; i < k_.operands.size(); ++i) {
-    std::string sum;
-    for (std::size_t a = 0; a < outer_rank(); ++a)
-      if (k_.outer_stride(i, a) != 0 && k_.outside.extent(a) != 1)
-        sum += cat(sum.empty() ? "" : " + ", "o", a, " * ", stride_text(k_.outer_stride(i, a)));
-    line("[[maybe_unused]] const long long b", i, " = ", sum.empty() ? "0" : sum, ";");
-  }
-}
-
 // -- values of sets
 
 void set_writer::add_value_of_set(std::size_t i) {
@@ -210,7 +76,7 @@ void set_writer::add_value_of_set(std::size_t i) {
   if (o.what == kind::read) {
     const std::int64_t stride = columns_ ? neighbor_stride(o.operand) : 0;
     line("  s", i, "[j] = number::load(", text_of(type(o.operand)), ", at.all[", o.operand, "], b", o.operand,
-         stride == 0 ? "" : " + j * " + stride_text(stride), ");");
+         stride == 0 ? "" : " + j * " + neighbor_stride_text(o.operand), ");");
   } else if (o.what == kind::number) {
     line("  s", i, "[j] = ", text_of_bits(number(std::bit_cast<std::int64_t>(o.value))), ";");
   } else {
@@ -226,52 +92,11 @@ void set_writer::add_writes_of_sets() {
     line("if (is_there && thread == 0)");
     line("  for (int j = 0; j < ", sets_, "; ++j)");
     line("    number::store(", text_of(type(o.operand)), ", at.all[", o.operand, "], b", o.operand,
-         stride == 0 ? "" : " + j * " + stride_text(stride), ", s", o.from[0], "[j]);");
+         stride == 0 ? "" : " + j * " + neighbor_stride_text(o.operand), ", s", o.from[0], "[j]);");
   }
 }
 
 // -- values of elements
-
-// Returns the bytes of a load or store of neighbors of an operand; 0 if it has the same element for all of them.
-unsigned set_writer::bytes_at_once(std::size_t operand) const {
-  const std::int64_t stride = neighbor_stride(operand);
-  const unsigned size = bytes(operand);
-  if (stride == 0) return 0;
-  if (stride != 1) return size;
-  const location& l = k_.operands[operand];
-  unsigned width = l.is_buffer || aligned_[l.number] ? widest : size;
-  const auto fits = [&](std::int64_t n) { return n * size % width == 0; };
-  while (width > size && !(fits(along_) && fits(l.offset))) width /= 2;
-  const std::size_t outer = outer_rank() - (columns_ ? 1 : 0), inner = inner_rank() - (columns_ ? 0 : 1);
-  for (std::size_t a = 0; a < outer; ++a)
-    while (width > size && k_.outside.extent(a) != 1 && !fits(k_.outer_stride(operand, a))) width /= 2;
-  for (std::size_t a = 0; a < inner; ++a)
-    while (width > size && k_.inside.extent(a) != 1 && !fits(k_.inner_stride(operand, a))) width /= 2;
-  return width;
-}
-
-// Begins the loop over the chunks of the part.
-void set_writer::begin_chunks() {
-  const std::string chunks = number(k_.partition.chunks);
-  if (!has_parts()) return line("for (", index_, " chunk = 0; chunk < ", chunks, "; ++chunk) {");
-  const std::string parts = number(k_.partition.parts);
-  line("const long long end = ", chunks, " * (part + 1) / ", parts, ";");
-  line("for (", index_, " chunk = ", chunks, " * part / ", parts, "; chunk < end; ++chunk) {");
-}
-
-// Writes the index of the first neighbor of vector v: i0, i1, ... along the axes inside. `has` is false after the last
-// element.
-void set_writer::add_element_index() {
-  const sets::set_partition& p = k_.partition;
-  line("const ", index_, " first = ((", p.is_held() ? "0" : "chunk", " * ", p.vectors, "u + v) * ", p.threads,
-       " + thread) * ", p.width, ";");
-  line("[[maybe_unused]] const bool has = ", is_full() ? "true" : "first < " + count_, ";");
-  std::string rest = "first";
-  for (std::size_t a = inner_rank(); a-- > 0;) {
-    line("[[maybe_unused]] const ", index_, " i", a, " = ", rest, a == 0 ? "" : " % " + extents_[a], ";");
-    rest += " / " + extents_[a];
-  }
-}
 
 // Writes the loads, or the stores if `write`, of the neighbors of vector v of an operand. `mine` is the thread's
 // memory.
@@ -286,7 +111,7 @@ void set_writer::add_transfer(std::size_t operand, const std::string& mine, bool
   line("#pragma unroll");
   line("for (int q = 0; q < ", count, "; ++q)");
   const std::string here = cat(mine, "[v * ", count, " + q]"),
-                    there = cat("p[q", stride > 1 && count > 1 ? " * " + stride_text(stride) : "", "]");
+                    there = cat("p[q", stride > 1 && count > 1 ? " * " + neighbor_stride_text(operand) : "", "]");
   line("  ", write ? there : here, " = ", write ? here : there, ";");
   line("}");
 }
@@ -432,8 +257,6 @@ void set_writer::add_writes_of_elements() {
 kernel_text set_writer::main_kernel() {
   const sets::set_partition& p = k_.partition;
   add_set_index();
-  count_ = count(k_.count_elements());
-  for (std::size_t a = 0; a < inner_rank(); ++a) extents_.push_back(a == 0 ? "" : count(k_.inside.extent(a)));
   // Each round computes the values of sets that depend on the reductions so far, then the reductions of these values.
   const std::size_t rounds = has_parts() ? 1 : *std::ranges::max_element(depth_) + 1;
   for (std::size_t round = 0; round < rounds; ++round) {
