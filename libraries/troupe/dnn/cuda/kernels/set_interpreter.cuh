@@ -34,17 +34,9 @@ class set_interpreter {
   __device__ double combined(int k, i64 first, i64 end) {
     const auto how = static_cast<reduction_kind>(all_.all[k].function);
     double total = sets::start_of<double>(how);
-    for (i64 c = first; c < end; ++c) {
-      if (sets::combines_in_double(how)) {
-        for_each_of_chunk(c, k, [&](N x) {
-          total = sets::combine(how, total, sets::prepared(how, static_cast<double>(x)));
-        });
-      } else {
-        N part = sets::start_of<N>(how);
-        for_each_of_chunk(c, k, [&](N x) { part = sets::combine(how, part, sets::prepared(how, x)); });
-        total = sets::combine(how, total, static_cast<double>(part));
-      }
-    }
+    for (i64 c = first; c < end; ++c)
+      total = sets::combine(how, total,
+                            sets::combines_in_double(how) ? of_chunk<double>(c, k, how) : of_chunk<N>(c, k, how));
     return total;
   }
   __device__ void set_value(int k, double reduced) {
@@ -70,13 +62,15 @@ class set_interpreter {
       for (int k = 0; k < all_.width; ++k)
         if (const i64 i = ((chunk * all_.vectors + v) * all_.threads + thread_) * all_.width + k; i < all_.elements) f(i);
   }
-  // Calls `f(x)` with the argument of reduction k for each element of the thread in a chunk.
-  template <class F>
-  __device__ void for_each_of_chunk(i64 chunk, int k, const F& f) {
+  // Combines the elements of a chunk in the type T.
+  template <class T>
+  __device__ double of_chunk(i64 chunk, int k, reduction_kind how) {
+    T part = sets::start_of<T>(how);
     for_each_index(chunk, [&](i64 index) {
       at(index, k);
-      f(values_[all_.all[k].from[0]]);
+      part = sets::combine(how, part, sets::prepared(how, static_cast<T>(values_[all_.all[k].from[0]])));
     });
+    return static_cast<double>(part);
   }
   // Computes the values of an element before operation `end`.
   __device__ void at(i64 index, int end) {
