@@ -22,9 +22,11 @@ namespace {
 // of rows that has functions before or after it, because it computes them in the same pass.
 void add_stored_type_matches(std::vector<fusion_match>& to, graph_analysis& g, dtype compute,
                              const sets::set_limits& limits) {
+  std::vector<fusion_match> all = stored_type_matches(g);
+  if (all.empty()) return;
   graph_analysis without = g;
   const std::vector<sets::set_match> instead = sets::set_matches(without, to, compute, limits);
-  for (fusion_match& m : stored_type_matches(g)) {
+  for (fusion_match& m : all) {
     const std::uint16_t node = m.nodes.front();
     const bool has_functions = std::ranges::any_of(instead, [&](const sets::set_match& s) {
       return s.is_of_rows && std::ranges::binary_search(s.nodes, node) &&

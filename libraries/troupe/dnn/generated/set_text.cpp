@@ -272,10 +272,6 @@ kernel_text set_writer::main_kernel() {
   add_writes_of_elements();
   if (!has_parts()) add_writes_of_sets();
   out_.blocks = sets::blocks_of(k_) * p.parts, out_.threads = k_.layout.block_threads;
-  if (!columns_) {
-    const std::int64_t at_once = k_.layout.block_threads / p.threads;
-    out_.blocks = (k_.count_sets() * p.parts + at_once - 1) / at_once;
-  }
   return done();
 }
 

@@ -9,14 +9,13 @@
 #include <numeric>
 #include <tests/numerics/random.hpp>
 #include <troupe/dnn/cuda/launches/set_arguments.hpp>
-#include <troupe/dnn/generated/headers.hpp>
 #include <troupe/dnn/generated/set_text.hpp>
+#include <troupe/dnn/generated/testing/compiled_for_gpu.hpp>
 #include <troupe/dnn/generated/testing/compiled_for_host.hpp>
 #include <troupe/dnn/generated/testing/operand_memory.hpp>
 #include <troupe/dnn/sets/combining.hpp>
 #include <troupe/dnn/sets/set_partition.hpp>
 #include <troupe/epilogue/numbers.hpp>
-#include <troupe/jit/cuda/compile.hpp>
 
 namespace troupe::dnn::generated {
 namespace {
@@ -226,14 +225,7 @@ TEST_P(generated_sets, results_have_the_same_bits_as_those_of_the_interpreter) {
 TEST_P(generated_sets, nvrtc_compiles_sources_without_warnings) {
   const plan_of_sets plan = plan_of(random_, GetParam(), 25);
   const source s = plan.text();
-  const auto with = jit::nvrtc::find();
-  ASSERT_TRUE(with) << with.error().text();
-  const jit::recipe r = recipe_of(s.text);
-  const auto c = jit::compiler_for(*with, r, 90);
-  ASSERT_TRUE(c) << c.error().text();
-  const jit::compiled made = jit::compile(*with, *c, r, INT64_MAX);
-  EXPECT_FALSE(made.failed) << made.failed->text() << "\n" << made.log.substr(0, 4000) << numerics::how_to_repeat();
-  EXPECT_EQ(made.log, "");
+  EXPECT_EQ(testing::compiled_for_gpu(s.text), "") << numerics::how_to_repeat();
 }
 
 INSTANTIATE_TEST_SUITE_P(, generated_sets, ::testing::Values(dtype::f32, dtype::f64),

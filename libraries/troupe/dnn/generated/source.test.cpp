@@ -9,15 +9,14 @@
 #include <tests/numerics/random.hpp>
 #include <troupe/base/text/cat.hpp>
 #include <troupe/dnn/cuda/launches/elementwise_arguments.hpp>
-#include <troupe/dnn/generated/headers.hpp>
 #include <troupe/dnn/generated/kernel_text.hpp>
 #include <troupe/dnn/generated/source.hpp>
+#include <troupe/dnn/generated/testing/compiled_for_gpu.hpp>
 #include <troupe/dnn/generated/testing/compiled_for_host.hpp>
 #include <troupe/dnn/generated/testing/operand_memory.hpp>
 #include <troupe/dnn/operations/random/attributes.hpp>
 #include <troupe/dnn/steps/iteration_space.hpp>
 #include <troupe/epilogue/numbers.hpp>
-#include <troupe/jit/cuda/compile.hpp>
 
 namespace troupe::dnn::generated {
 namespace {
@@ -263,14 +262,7 @@ TEST_P(generated_kernels, results_have_the_same_bits_as_those_of_the_interpreter
 TEST_P(generated_kernels, nvrtc_compiles_sources_without_warnings) {
   const random_plan plan = plan_of(random_, GetParam(), 40);
   const source s = source_of(plan.steps, {}, plan.aligned);
-  const auto with = jit::nvrtc::find();
-  ASSERT_TRUE(with) << with.error().text();
-  const jit::recipe r = recipe_of(s.text);
-  const auto c = jit::compiler_for(*with, r, 90);
-  ASSERT_TRUE(c) << c.error().text();
-  const jit::compiled made = jit::compile(*with, *c, r, INT64_MAX);
-  EXPECT_FALSE(made.failed) << made.failed->text() << "\n" << made.log.substr(0, 4000) << numerics::how_to_repeat();
-  EXPECT_EQ(made.log, "");
+  EXPECT_EQ(testing::compiled_for_gpu(s.text), "") << numerics::how_to_repeat();
 }
 
 INSTANTIATE_TEST_SUITE_P(, generated_kernels, ::testing::Values(dtype::f32, dtype::f64),

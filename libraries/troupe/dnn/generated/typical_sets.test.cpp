@@ -1,18 +1,17 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 // Plans typical graphs with reductions, softmax and normalizations, and compiles their kernels: each graph is one step,
-// and no kernel has so many values that registers are spilled.
+// and its kernels keep all values in registers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <troupe/base/text/cat.hpp>
 #include <troupe/dnn/dnn.hpp>
-#include <troupe/dnn/generated/headers.hpp>
 #include <troupe/dnn/generated/source.hpp>
+#include <troupe/dnn/generated/testing/compiled_for_gpu.hpp>
 #include <troupe/dnn/sets/set_matches.hpp>
 #include <troupe/dnn/steps/graph_analysis.hpp>
 #include <troupe/dnn/steps/planner.hpp>
-#include <troupe/jit/cuda/compile.hpp>
 
 namespace troupe::dnn::generated {
 namespace {
@@ -49,21 +48,14 @@ class typical_sets : public ::testing::TestWithParam<dtype> {
 
   void expect_one_step_without_spills(const std::vector<written>& all) {
     const source s = source_of_graph(all);
-    jit::recipe r = recipe_of(s.text);
-    r.options = {"--ptxas-options=-v"};
-    const auto with = jit::nvrtc::find();
-    ASSERT_TRUE(with) << with.error().text();
-    const auto c = jit::compiler_for(*with, r, 90);
-    ASSERT_TRUE(c) << c.error().text();
-    const jit::compiled made = jit::compile(*with, *c, r, INT64_MAX);
-    ASSERT_FALSE(made.failed) << made.failed->text();
+    const std::string log = testing::compiled_for_gpu(s.text, {"--ptxas-options=-v"});
     const auto count = [&](const char* text) {
       std::size_t found = 0;
-      for (std::size_t at = 0; (at = made.log.find(text, at)) != made.log.npos; ++at) ++found;
+      for (std::size_t at = 0; (at = log.find(text, at)) != log.npos; ++at) ++found;
       return found;
     };
     EXPECT_GE(count(" bytes spill stores"), s.kernels.size());
-    EXPECT_EQ(count(" bytes spill stores"), count(", 0 bytes spill stores, 0 bytes spill loads")) << made.log << s.text;
+    EXPECT_EQ(count(" bytes spill stores"), count(", 0 bytes spill stores, 0 bytes spill loads")) << log << s.text;
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <troupe/dnn/operations/pointwise/attributes.hpp>
 #include <troupe/dnn/operations/reductions/attributes.hpp>
 #include <troupe/dnn/sets/set_kernel.hpp>
+#include <troupe/dnn/steps/geometry.hpp>
 #include <utility>
 
 namespace troupe::dnn::sets {
@@ -63,7 +64,7 @@ class kernel_builder {
     return add({.what = kind::reduce, .reduction = how, .from = {a, a, a}}, true);
   }
   void add_write(std::uint16_t from, location to) {
-    to.shape = divided(to.shape, match_);
+    to.shape = grouped(to.shape, match_.channels, match_.groups);
     add({.what = kind::write, .operand = add_operand(to), .from = {from, from, from}}, out_.is_of_set[from]);
   }
 
@@ -74,7 +75,7 @@ class kernel_builder {
     if (tensor(t).where == encoded_tensor::place::number) return read_[t] = number(tensor(t).number);
     const auto at = std::ranges::find(match_.inputs, t, &fusion_match::tensor::number) - match_.inputs.begin();
     location l = places_.inputs[static_cast<std::size_t>(at)];
-    l.shape = divided(l.shape, match_);
+    l.shape = grouped(l.shape, match_.channels, match_.groups);
     bool is_of_set = true;
     for (std::size_t i = 0; i < l.shape.rank; ++i)
       if ((over_ >> i & 1) != 0 && l.shape.extents[i] != 1) is_of_set = false;
@@ -203,20 +204,6 @@ class kernel_builder {
 };
 
 }  // namespace
-
-tensor_shape divided(const tensor_shape& s, const set_match& by) noexcept {
-  if (by.groups == 1) return s;
-  tensor_shape out{.rank = s.rank + 1};
-  for (std::size_t i = 0; i < s.rank; ++i)
-    out.extents[i < 2 ? i : i + 1] = s.extents[i], out.strides[i < 2 ? i : i + 1] = s.strides[i];
-  // A tensor has an element for each channel, for each group or for all channels.
-  const std::int64_t of_group = by.channels / by.groups;
-  const bool has_channels = s.extents[1] == by.channels;
-  out.extents[1] = s.extents[1] == 1 ? 1 : by.groups;
-  out.extents[2] = has_channels ? of_group : 1;
-  out.strides[1] = s.strides[1] * (has_channels ? of_group : 1), out.strides[2] = s.strides[1];
-  return out;
-}
 
 set_kernel make_set_kernel(const encoded_graph& g, const set_match& match, const fused_step& places,
                            std::size_t which) {

@@ -71,9 +71,6 @@ struct set_match : fusion_match {
   bool is_of_rows = false;         ///< true if each set is probably read once, by neighboring threads
 };
 
-/// Returns a shape whose axis 1, if there are groups, is divided in two: groups, and the channels of a group.
-tensor_shape divided(const tensor_shape& s, const set_match& by) noexcept;
-
 /// Returns kernel `which` of a match, without spaces, partition and layout. The operands are at `places`.
 set_kernel make_set_kernel(const encoded_graph& g, const set_match& match, const fused_step& places, std::size_t which);
 

@@ -6,6 +6,7 @@
 #include <troupe/dnn/operations/shaping/attributes.hpp>
 #include <troupe/dnn/sets/set_matches.hpp>
 #include <troupe/dnn/sets/set_partition.hpp>
+#include <troupe/dnn/steps/geometry.hpp>
 
 namespace troupe::dnn::sets {
 namespace {
@@ -59,13 +60,13 @@ struct reduced {
   void set(const tensor_shape& x, std::int64_t over, std::int64_t groups = 1) {
     elements = x, sets = {sets_of(x, over)};
     like.channels = groups > 1 ? x.extents[1] : 1, like.groups = groups;
-    like.elements = divided(x, like);
+    like.elements = grouped(x, like.channels, groups);
     // The division of axis 1 moves the axes from the channels on up by 1.
     if (groups > 1) over = (over & 1) | (over & ~std::int64_t{1}) << 1;
     like.over = {without_ones(over, like.elements)};
   }
   void add_gradient_of(const tensor_shape& scale) {
-    const tensor_shape s = divided(scale, like);
+    const tensor_shape s = grouped(scale, like.channels, like.groups);
     std::int64_t over = 0;
     for (std::size_t i = 0; i < s.rank; ++i)
       if (s.extents[i] == 1) over |= std::int64_t{1} << i;

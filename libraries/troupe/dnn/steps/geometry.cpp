@@ -4,14 +4,16 @@
 
 namespace troupe::dnn {
 
-tensor_shape grouped(const tensor_shape& s, std::int64_t groups, bool statistics) noexcept {
+tensor_shape grouped(const tensor_shape& s, std::int64_t channels, std::int64_t groups) noexcept {
   if (groups <= 1) return s;
   tensor_shape out{.rank = s.rank + 1};
-  for (std::size_t i = 0; i < s.rank; ++i) out.extents[i < 2 ? i : i + 1] = s.extents[i];
-  const bool one = s.extents[1] == 1 && !statistics;  // one element for all channels
-  out.extents[1] = one ? 1 : groups;
-  out.extents[2] = statistics || one ? 1 : s.extents[1] / groups;
-  out.strides = dense_strides(out);
+  for (std::size_t i = 0; i < s.rank; ++i)
+    out.extents[i < 2 ? i : i + 1] = s.extents[i], out.strides[i < 2 ? i : i + 1] = s.strides[i];
+  const bool has_channels = s.extents[1] == channels;
+  const std::int64_t of_group = has_channels ? channels / groups : 1;
+  out.extents[1] = s.extents[1] == 1 ? 1 : groups;
+  out.extents[2] = of_group;
+  out.strides[1] = s.strides[1] * of_group, out.strides[2] = s.strides[1];
   return out;
 }
 

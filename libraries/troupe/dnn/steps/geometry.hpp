@@ -7,8 +7,8 @@
 /// Shapes as kernels need them: with axes split.
 namespace troupe::dnn {
 
-/// Returns the shape with axis 1 split into two: the group, and the channel in the group. Statistics have one element
-/// for each group. A scale with one element for all channels has the extent 1 along both axes.
-tensor_shape grouped(const tensor_shape& s, std::int64_t groups, bool statistics) noexcept;
+/// Returns the shape with axis 1 split into two: the group, and the channel in the group. A tensor has an element for
+/// each channel, for each group or for all channels.
+tensor_shape grouped(const tensor_shape& s, std::int64_t channels, std::int64_t groups) noexcept;
 
 }  // namespace troupe::dnn

@@ -14,10 +14,10 @@ namespace {
 // is x or another tensor of the same extents, operand 1 is a tensor of statistics, and operand 2 is scale and offset.
 struct shapes {
   shapes(const normalization_attributes& a, const location& x, const location& statistics, const location* scale) {
-    const tensor_shape full = grouped(x.shape, a.groups, false), of_sets = grouped(statistics.shape, a.groups, true);
+    const auto split = [&](const location& l) { return grouped(l.shape, x.shape.extents[1], a.groups); };
+    const tensor_shape full = split(x), of_sets = split(statistics);
     std::vector<axis_values> strides{dense_strides(full), broadcast_strides(of_sets, full.rank, full.extents)};
-    if (scale != nullptr)
-      strides.push_back(broadcast_strides(grouped(scale->shape, a.groups, false), full.rank, full.extents));
+    if (scale != nullptr) strides.push_back(broadcast_strides(split(*scale), full.rank, full.extents));
     over = iteration_space(full.rank, full.extents, std::move(strides));
     sets = elements_of(statistics.shape);
     set_size = static_cast<double>(elements_of(x.shape) / sets);
