@@ -81,8 +81,10 @@ TEST_F(dnn_products, with_functions_match_the_definition_for_any_layout) {
       }
       double tolerance = 0;
       const value x = followed_by_functions(product(factor(t, a), factor(t, b)), t, tolerance);
-      const dtype written = random.one_of({t, dtype::f32});
-      expect_as_defined({random.between(0, 1) == 0 ? convert(x, t) : x}, written, tolerance);
+      const bool is_converted = random.between(0, 1) == 0;
+      // The approximation may change what a value is rounded to.
+      if (is_converted && tolerance > 1e-4) tolerance += t == dtype::f16 ? 0x1p-10 : 0x1p-7;
+      expect_as_defined({is_converted ? convert(x, t) : x}, random.one_of({t, dtype::f32}), tolerance);
     }
 }
 
