@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <troupe/dnn/cuda/cuda_plan.hpp>
 #include <troupe/dnn/cuda/launches/launches.hpp>
 #include <troupe/dnn/cuda/launches/stored_type.hpp>
@@ -16,29 +15,6 @@ std::vector<bool> aligned_memory_of(const encoded_graph& g) {
   return out;
 }
 
-namespace {
-
-// Adds the matches of stored-type kernels that are faster than set kernels. A set kernel is faster for a normalization
-// of rows that has functions before or after it, because it computes them in the same pass.
-void add_stored_type_matches(std::vector<fusion_match>& to, graph_analysis& g, dtype compute,
-                             const sets::set_limits& limits) {
-  std::vector<fusion_match> all = stored_type_matches(g);
-  if (all.empty()) return;
-  graph_analysis without = g;
-  const std::vector<sets::set_match> instead = sets::set_matches(without, to, compute, limits);
-  for (fusion_match& m : all) {
-    const std::uint16_t node = m.nodes.front();
-    const bool has_functions = std::ranges::any_of(instead, [&](const sets::set_match& s) {
-      return s.is_of_rows && std::ranges::binary_search(s.nodes, node) &&
-             std::ranges::any_of(s.nodes, [&](std::uint16_t n) { return g.node(n).what == op::pointwise; });
-    });
-    if (has_functions && g.node(node).what == op::normalization) continue;
-    g.add(m), to.push_back(std::move(m));
-  }
-}
-
-}  // namespace
-
 cuda_plan make_cuda_plan(std::vector<std::unique_ptr<vendor_kernel>> vendor_kernels, graph_analysis analysis,
                          bool saves_memory) {
   const encoded_graph& g = analysis.graph;
@@ -48,7 +24,8 @@ cuda_plan make_cuda_plan(std::vector<std::unique_ptr<vendor_kernel>> vendor_kern
                                 .operands = kernel_arguments::most_set_operands,
                                 .saves_memory = saves_memory};
   const dtype compute = needs_double(g) ? dtype::f64 : dtype::f32;
-  if (!saves_memory) add_stored_type_matches(matches, analysis, compute, limits);
+  if (!saves_memory)
+    for (fusion_match& m : stored_type_matches(analysis)) analysis.add(m), matches.push_back(std::move(m));
   const std::size_t before_sets = matches.size();
   const std::vector<sets::set_match> of_sets = sets::set_matches(analysis, matches, compute, limits);
   matches.insert(matches.end(), of_sets.begin(), of_sets.end());

@@ -53,11 +53,15 @@ class kernel_writer {
     return kernel_.over.stride(kernel_.operand_in_space[i], k);
   }
 
-  // Writes what kernels for other extents and numbers have differently: the extents e0, e1, ..., the strides s0_1 of
-  // operand 0 along axis 1, unless they are 0 or 1, and the numbers x3 of operation 3.
+  // Writes what kernels for other extents and numbers have differently: the extents e0, e1, ..., the divisors d1, d2,
+  // ... for them, the strides s0_1 of operand 0 along axis 1, unless they are 0 or 1, and the numbers x3 of
+  // operation 3.
   void add_extents() {
     for (std::size_t k = 0; k <= last_; ++k)
       line("[[maybe_unused]] const index e", k, " = static_cast<index>(", number(kernel_.over.extent(k)), ");");
+    for (std::size_t k = 1; k <= last_; ++k)
+      line("[[maybe_unused]] const long long d", k, " = ",
+           number(divisor_of(kernel_.over.extent(k), partition_.narrow_indexes)), ";");
     for (std::size_t i = 0; i < operands(); ++i)
       for (std::size_t k = 0; k <= last_; ++k)
         if (stride(i, k) != 0 && stride(i, k) != 1)
@@ -119,10 +123,12 @@ class kernel_writer {
   // Writes an element's indexes c0, c1, ... along the axes of the iteration space. `number` is its index in row-major
   // order.
   void add_indexes(std::string number) {
-    for (std::size_t k = last_ + 1; k-- > 0;) {
-      line("[[maybe_unused]] const index c", k, " = ", number, k == 0 ? "" : cat(" % e", k), ";");
-      if (k != 0) number += cat(" / e", k);
+    for (std::size_t k = last_; k > 0; --k) {
+      line("const index rest", k, " = quotient(", number, ", d", k, ");");
+      line("[[maybe_unused]] const index c", k, " = ", number, " - rest", k, " * e", k, ";");
+      number = cat("rest", k);
     }
+    line("[[maybe_unused]] const index c0 = ", number, ";");
   }
   std::string offset_of(std::size_t i) const {
     std::string out;
@@ -275,15 +281,19 @@ class kernel_writer {
 }  // namespace
 
 std::string prelude_of(dtype compute_type, bool any_random, bool any_sets) {
-  return cat("#define TROUPE_CONSTANT_OPERATIONS\n", any_sets ? "#include <troupe/dnn/sets/threads.cuh>\n" : "",
-             any_random ? "#include <troupe/dnn/operations/random/generator.hpp>\n" : "",
-             "#include <troupe/epilogue/cuda/numbers.cuh>\n#include <troupe/epilogue/op_definitions.hpp>\n\n"
-             "using namespace troupe;\nusing epilogue::op, epilogue::value_of;\nusing N = ",
-             compute_type == dtype::f64 ? "double" : "float",
-             ";\nusing number = epilogue::on_gpu::number<N>;\n"
-             "template <int Count, int Numbers>\nstruct operands {\n  void* all[Count];\n"
-             "  long long numbers[Numbers];\n};\n",
-             any_sets ? "using dnn::reduction_kind;\nnamespace sets = dnn::sets;\n" : "");
+  return cat(
+      "#define TROUPE_CONSTANT_OPERATIONS\n", any_sets ? "#include <troupe/dnn/sets/threads.cuh>\n" : "",
+      any_random ? "#include <troupe/dnn/operations/random/generator.hpp>\n" : "",
+      "#include <troupe/epilogue/cuda/numbers.cuh>\n#include <troupe/epilogue/op_definitions.hpp>\n\n"
+      "using namespace troupe;\nusing epilogue::op, epilogue::value_of;\nusing N = ",
+      compute_type == dtype::f64 ? "double" : "float",
+      ";\nusing number = epilogue::on_gpu::number<N>;\n"
+      "__device__ inline unsigned quotient(unsigned n, long long by) {\n"
+      "  return static_cast<unsigned>(static_cast<unsigned long long>(n) * static_cast<unsigned>(by) >> (by >> 32));"
+      "\n}\n__device__ inline long long quotient(long long n, long long by) { return n / by; }\n"
+      "template <int Count, int Numbers>\nstruct operands {\n  void* all[Count];\n"
+      "  long long numbers[Numbers];\n};\n",
+      any_sets ? "using dnn::reduction_kind;\nnamespace sets = dnn::sets;\n" : "");
 }
 
 kernel_text text_of(const elementwise_kernel& kernel, const thread_partition& partition) {

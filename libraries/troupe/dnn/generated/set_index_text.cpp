@@ -12,7 +12,8 @@ set_index_writer::set_index_writer(const sets::set_kernel& k, const std::vector<
       columns_(k.layout.by_columns),
       along_(columns_ ? k.layout.sets : k.partition.width),
       sets_(columns_ ? k.layout.sets : 1),
-      index_(has_narrow_indexes() ? "unsigned" : "long long") {}
+      is_narrow_(has_narrow_indexes()),
+      index_(is_narrow_ ? "unsigned" : "long long") {}
 
 std::string set_index_writer::number(std::int64_t x) {
   out_.numbers.push_back(x);
@@ -37,6 +38,14 @@ bool set_index_writer::has_narrow_indexes() const noexcept {
 }
 
 std::string set_index_writer::inner_offset(std::size_t operand) {
+  // Elements that are equally far apart need no indexes along the axes.
+  std::int64_t next = k_.inner_stride(operand, inner_rank() - 1);
+  bool is_even = next != 0;
+  for (std::size_t a = inner_rank(); a-- > 0;) {
+    is_even = is_even && (k_.inside.extent(a) == 1 || k_.inner_stride(operand, a) == next);
+    next *= k_.inside.extent(a);
+  }
+  if (is_even) return cat("first * ", stride_text(operand, inner_rank() - 1, true));
   std::string out;
   for (std::size_t a = 0; a < inner_rank(); ++a)
     if (k_.inner_stride(operand, a) != 0 && k_.inside.extent(a) != 1)
@@ -56,7 +65,8 @@ void set_index_writer::add_set_index() {
   columns_ ? add_column_index() : add_row_index();
   add_bases();
   count_ = count(k_.count_elements());
-  for (std::size_t a = 0; a < inner_rank(); ++a) extents_.push_back(a == 0 ? "" : count(k_.inside.extent(a)));
+  for (std::size_t a = 0; a < inner_rank(); ++a)
+    extents_.push_back(a == 0 ? std::pair<std::string, std::string>() : divisor(k_.inside.extent(a)));
 }
 
 void set_index_writer::add_row_index() {
@@ -65,44 +75,44 @@ void set_index_writer::add_row_index() {
   line("const ", index_, " item = static_cast<", index_, ">(blockIdx.x) * ", of_block, " + threadIdx.x / ", threads,
        ";");
   line("const bool is_there = item < ", count(k_.count_sets() * k_.partition.parts), ";");
-  line("[[maybe_unused]] const ", index_, " set = is_there ? item",
-       has_parts() ? " / " + count(k_.partition.parts) : "", " : 0;");
-  if (has_parts()) line("const ", index_, " part = is_there ? item % ", count(k_.partition.parts), " : 0;");
-  line(index_, " rest = set;");
-  for (std::size_t a = outer_rank(); a-- > 0;) {
-    const std::string extent = a == 0 ? "" : count(k_.outside.extent(a));
-    line("[[maybe_unused]] const ", index_, " o", a, " = rest", a == 0 ? "" : " % " + extent, ";");
-    if (a != 0) line("rest /= ", extent, ";");
-  }
+  line(index_, " rest = is_there ? item : 0;");
+  if (has_parts()) add_division("part", k_.partition.parts);
+  line("[[maybe_unused]] const ", index_, " set = rest;");
+  add_outer_indexes(outer_rank());
+}
+
+// Writes the division of `rest` by a number. The remainder gets a name.
+void set_index_writer::add_division(const std::string& remainder, std::int64_t by) {
+  const auto [n, text] = divisor(by);
+  line("const ", index_, " without_", remainder, " = quotient(rest, ", text, ");");
+  line("[[maybe_unused]] const ", index_, " ", remainder, " = rest - without_", remainder, " * ", n, ";");
+  line("rest = without_", remainder, ";");
+}
+// Writes the indexes of the set along the first `axes` axes outside.
+void set_index_writer::add_outer_indexes(std::size_t axes) {
+  for (std::size_t a = axes; a-- > 1;) add_division(cat("o", a), k_.outside.extent(a));
+  if (axes != 0) line("[[maybe_unused]] const ", index_, " o0 = rest;");
 }
 
 void set_index_writer::add_column_index() {
   const sets::set_layout& l = k_.layout;
   const std::size_t last = outer_rank() - 1;
-  const std::string extent = count(k_.outside.extent(last)),
-                    tiles = count((k_.outside.extent(last) - 1) / (std::int64_t{l.lanes} * l.sets) + 1);
-  if (k_.partition.threads != 1) line("__shared__ double shared[", l.sets * l.block_threads, "];");
+  const std::string extent = count(k_.outside.extent(last));
+  // Moments are three numbers, and combined for one set after the other.
+  if (k_.partition.threads != 1) line("__shared__ double shared[", std::max(l.sets, 3u) * l.block_threads, "];");
   line("const unsigned lane = threadIdx.x % ", l.lanes, ", thread = threadIdx.x / ", l.lanes, " % ",
        k_.partition.threads, ";");
   line(index_, " rest = blockIdx.x;");
-  line("const ", index_, " column = (rest % ", tiles, " * ", l.lanes, " + lane) * ", l.sets, ";");
-  line("rest /= ", tiles, ";");
-  if (has_parts()) {
-    const std::string parts = count(k_.partition.parts);
-    line("const ", index_, " part = rest % ", parts, ";");
-    line("rest /= ", parts, ";");
-  }
+  add_division("tile", (k_.outside.extent(last) - 1) / (std::int64_t{l.lanes} * l.sets) + 1);
+  line("const ", index_, " column = (tile * ", l.lanes, " + lane) * ", l.sets, ";");
+  if (has_parts()) add_division("part", k_.partition.parts);
   if (l.lines != 1) line("rest = rest * ", l.lines, " + threadIdx.x / ", l.lanes * k_.partition.threads, ";");
   line("const bool is_there = column < ", extent,
        l.lines != 1 ? cat(" && rest < ", count(k_.outside.lines())) : std::string(), ";");
   line("if (!is_there) rest = 0;");
   line("[[maybe_unused]] const ", index_, " o", last, " = is_there ? column : 0;");
   line("[[maybe_unused]] const ", index_, " set = rest * ", extent, " + o", last, ";");
-  for (std::size_t a = last; a-- > 0;) {
-    const std::string of = a == 0 ? "" : count(k_.outside.extent(a));
-    line("[[maybe_unused]] const ", index_, " o", a, " = rest", a == 0 ? "" : " % " + of, ";");
-    if (a != 0) line("rest /= ", of, ";");
-  }
+  add_outer_indexes(last);
 }
 
 // Writes the offset of the set in each operand: b0, b1, ...
@@ -140,6 +150,7 @@ void set_index_writer::begin_chunks() {
   if (!has_parts()) return line("for (", index_, " chunk = 0; chunk < ", chunks, "; ++chunk) {");
   const std::string parts = number(k_.partition.parts);
   line("const long long end = ", chunks, " * (part + 1) / ", parts, ";");
+  line("#pragma unroll 4");
   line("for (", index_, " chunk = ", chunks, " * part / ", parts, "; chunk < end; ++chunk) {");
 }
 
@@ -149,12 +160,18 @@ void set_index_writer::add_element_index() {
   const sets::set_partition& p = k_.partition;
   line("const ", index_, " first = ((", p.is_held() ? "0" : "chunk", " * ", p.vectors, "u + v) * ", p.threads,
        " + thread) * ", p.width, ";");
-  line("[[maybe_unused]] const bool has = ", is_full() ? "true" : "first < " + count_, ";");
+  // Of held elements, only the last vector may be after the end.
+  const std::string begins = is_full() ? "true" : "first < " + count_;
+  line("[[maybe_unused]] const bool has = ", begins,
+       p.is_held() && !is_full() ? cat(" || v < ", p.vectors - 1) : std::string(), ";");
   std::string rest = "first";
-  for (std::size_t a = inner_rank(); a-- > 0;) {
-    line("[[maybe_unused]] const ", index_, " i", a, " = ", rest, a == 0 ? "" : " % " + extents_[a], ";");
-    rest += " / " + extents_[a];
+  for (std::size_t a = inner_rank(); a-- > 1;) {
+    const std::string next = cat("r", a);
+    line("[[maybe_unused]] const ", index_, " ", next, " = quotient(", rest, ", ", extents_[a].second, ");");
+    line("[[maybe_unused]] const ", index_, " i", a, " = ", rest, " - ", next, " * ", extents_[a].first, ";");
+    rest = next;
   }
+  line("[[maybe_unused]] const ", index_, " i0 = ", rest, ";");
 }
 
 }  // namespace troupe::dnn::generated

@@ -27,6 +27,8 @@ class set_index_writer {
   /// Return the text for a number that is not part of the text: a stride, of 64 bits, or a count.
   std::string number(std::int64_t x);
   std::string count(std::int64_t x) { return cat("static_cast<", index_, ">(", number(x), ")"); }
+  /// Returns the texts for a number and for the divisor of `quotient`.
+  std::pair<std::string, std::string> divisor(std::int64_t x) { return {count(x), number(divisor_of(x, is_narrow_))}; }
   kernel_text done();
 
   dtype type(std::size_t operand) const noexcept { return k_.operands[operand].type; }
@@ -64,12 +66,15 @@ class set_index_writer {
   std::size_t outer_rank() const noexcept { return k_.outside.rank(); }
   bool has_narrow_indexes() const noexcept;
   void add_column_index();
+  void add_division(const std::string& remainder, std::int64_t by);
+  void add_outer_indexes(std::size_t axes);
   std::string stride_text(std::size_t operand, std::size_t axis, bool inner);
 
-  const char* const index_;  // the type of indexes: divisions in 64 bits are slow
+  const bool is_narrow_;
+  const char* const index_;                                                    // the type of indexes
   std::map<std::tuple<std::size_t, std::size_t, bool>, std::string> strides_;  // texts by operand, axis, and if inside
   std::string count_;                                                          // the text for the elements of a set
-  std::vector<std::string> extents_;  // and for the extents of the axes inside, but the first
+  std::vector<std::pair<std::string, std::string>> extents_;  // of the axes inside but the first, as divisors
 };
 
 }  // namespace troupe::dnn::generated

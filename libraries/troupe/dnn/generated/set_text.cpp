@@ -26,43 +26,72 @@ class set_writer : public set_index_writer {
   kernel_text parts_kernel();
 
  private:
+  using reducing = operation::reducing;
   const operation& at(std::size_t i) const noexcept { return k_.operations[i]; }
   unsigned elements() const noexcept { return k_.partition.vectors * along_; }
-  std::vector<std::size_t> needed_for(std::size_t which) const;
+  bool is_held() const noexcept { return k_.partition.is_held(); }
+  bool reduces(std::size_t i, reducing form) const noexcept { return at(i).what == kind::reduce && at(i).form == form; }
+  std::vector<std::size_t> needed_for(const std::vector<std::size_t>& all) const;
   void add_value_of_set(std::size_t i);
   void add_writes_of_sets();
   void add_loads(const std::vector<std::size_t>& which);
   void add_values(const std::vector<std::size_t>& which);
+  void add_loop_over_elements(const std::vector<std::string>& lines);
   void add_reductions(const std::vector<std::size_t>& all);
+  void add_parts_of_chunk(const std::vector<std::size_t>& all);
+  void add_combinations(const std::vector<std::size_t>& all);
   void add_result(std::size_t i);
   void add_writes_of_elements();
-  void add_transfer(std::size_t operand, const std::string& mine, bool write);
+  void add_parts(std::size_t i, const sets::set_partition& p, unsigned block_threads);
+  void add_transfer(std::size_t operand, const std::string& mine, bool write, bool of_vector = false);
+  std::size_t slot_of(std::size_t i) const {
+    return static_cast<std::size_t>(std::ranges::count(
+        k_.operations.begin(), k_.operations.begin() + static_cast<std::ptrdiff_t>(i), kind::reduce, &operation::what));
+  }
+  // Returns the operation that reduces the same moments to the mean of squares; 0 if there is none.
+  std::size_t squares_with(std::size_t mean) const {
+    for (std::size_t i = mean; i < k_.operations.size(); ++i)
+      if (reduces(i, reducing::squares) && at(i).from[1] == mean) return i;
+    return 0;
+  }
   std::string how(std::size_t i) const {
     return cat("static_cast<reduction_kind>(", static_cast<int>(at(i).reduction), ")");
   }
   const char* type_of_part(std::size_t i) const noexcept {
     return sets::combines_in_double(at(i).reduction) ? "double" : "N";
   }
+  const char* type_of_total(std::size_t i) const noexcept { return is_held() ? type_of_part(i) : "double"; }
+  std::string share() {
+    const double x = 1 / static_cast<double>(k_.count_elements());
+    return cat("__builtin_bit_cast(double, ", number(std::bit_cast<std::int64_t>(x)), ")");
+  }
   std::string value(std::uint16_t i, const char* set) const {
     return k_.is_of_set[i] ? cat("s", i, "[", set, "]") : cat("v", i, "[e]");
+  }
+  const char* neighbor() const noexcept { return columns_ ? "j" : "0"; }
+  bool differs_among_sets(std::size_t operand) const noexcept {
+    for (std::size_t a = 0; a < k_.outside.rank(); ++a)
+      if (k_.outside.extent(a) != 1 && k_.outer_stride(operand, a) != 0) return true;
+    return false;
   }
 
   std::vector<bool> known_;  // operations whose values the text has computed, for elements that are held
   const std::vector<std::size_t> depth_;
 };
 
-// Returns the operations that compute values of elements for an operation, in order; without those that are known.
-std::vector<std::size_t> set_writer::needed_for(std::size_t which) const {
-  std::vector<bool> needed(which + 1);
-  needed[which] = true;
-  for (std::size_t i = which + 1; i-- > 0;) {
-    const operation& o = at(i);
-    if (!needed[i] || known_[i] || o.what == kind::read || o.what == kind::number) continue;
-    for (const std::uint16_t a : o.from) needed[a] = true;
-  }
+// Returns the operations that compute values of elements for some operations, in order; without those that are known.
+std::vector<std::size_t> set_writer::needed_for(const std::vector<std::size_t>& all) const {
+  std::vector<bool> needed(k_.operations.size());
+  for (const std::size_t i : all)
+    for (const std::uint16_t a : at(i).from) needed[a] = true;
   std::vector<std::size_t> out;
-  for (std::size_t i = 0; i < which; ++i)
-    if (needed[i] && !known_[i] && !k_.is_of_set[i]) out.push_back(i);
+  for (std::size_t i = needed.size(); i-- > 0;) {
+    if (!needed[i] || known_[i] || k_.is_of_set[i]) continue;
+    out.push_back(i);
+    if (at(i).what != kind::read)
+      for (const std::uint16_t a : at(i).from) needed[a] = true;
+  }
+  std::ranges::reverse(out);
   return out;
 }
 
@@ -99,8 +128,8 @@ void set_writer::add_writes_of_sets() {
 // -- values of elements
 
 // Writes the loads, or the stores if `write`, of the neighbors of vector v of an operand. `mine` is the thread's
-// memory.
-void set_writer::add_transfer(std::size_t operand, const std::string& mine, bool write) {
+// memory; if `of_vector`, for this vector only.
+void set_writer::add_transfer(std::size_t operand, const std::string& mine, bool write, bool of_vector) {
   const unsigned at_once = bytes_at_once(operand), size = bytes(operand), width = at_once == 0 ? size : at_once;
   const unsigned count = at_once == 0 ? 1 : along_ * size / at_once;
   const std::int64_t stride = neighbor_stride(operand);
@@ -110,7 +139,7 @@ void set_writer::add_transfer(std::size_t operand, const std::string& mine, bool
        "*>(at.all[", operand, "]) + b", operand, " + ", inner_offset(operand), ");");
   line("#pragma unroll");
   line("for (int q = 0; q < ", count, "; ++q)");
-  const std::string here = cat(mine, "[v * ", count, " + q]"),
+  const std::string here = cat(mine, of_vector ? "[q]" : cat("[v * ", count, " + q]")),
                     there = cat("p[q", stride > 1 && count > 1 ? " * " + neighbor_stride_text(operand) : "", "]");
   line("  ", write ? there : here, " = ", write ? here : there, ";");
   line("}");
@@ -118,6 +147,7 @@ void set_writer::add_transfer(std::size_t operand, const std::string& mine, bool
 
 // Writes the loads of all operands that operations read.
 void set_writer::add_loads(const std::vector<std::size_t>& which) {
+  if (std::ranges::none_of(which, [&](std::size_t i) { return at(i).what == kind::read; })) return;
   const unsigned vectors = k_.partition.vectors;
   for (const std::size_t i : which) {
     if (at(i).what != kind::read) continue;
@@ -149,30 +179,13 @@ void set_writer::add_values(const std::vector<std::size_t>& which) {
     const bool once = o.what == kind::read && bytes_at_once(o.operand) == 0;
     line("v", i, "[e] = ",
          o.what == kind::read ? cat("number::load(", text_of(type(o.operand)), ", m", i, ", ", once ? "v" : "e", ")")
-                              : value_of(o, [&](std::uint16_t a) { return value(a, columns_ ? "j" : "0"); }),
+                              : value_of(o, [&](std::uint16_t a) { return value(a, neighbor()); }),
          ";");
   }
   line("}");
 }
 
-// Writes the sums, or other combinations, of a thread's elements for reductions of which none depends on another, and
-// combines them.
-void set_writer::add_reductions(const std::vector<std::size_t>& all) {
-  std::vector<std::size_t> needed;
-  for (const std::size_t i : all) {
-    for (const std::size_t n : needed_for(i))
-      if (std::ranges::find(needed, n) == needed.end()) needed.push_back(n);
-    line("double t", i, "[", sets_, "];");
-    line("for (double& t : t", i, ") t = sets::start_of<double>(", how(i), ");");
-  }
-  std::ranges::sort(needed);
-  const bool held = k_.partition.is_held();
-  if (!held) line("{"), begin_chunks();
-  add_values(needed);
-  for (const std::size_t i : all) {
-    line(type_of_part(i), " p", i, "[", sets_, "];");
-    line("for (auto& t : p", i, ") t = sets::start_of<", type_of_part(i), ">(", how(i), ");");
-  }
+void set_writer::add_loop_over_elements(const std::vector<std::string>& lines) {
   line("#pragma unroll");
   line("for (int v = 0; v < ", k_.partition.vectors, "; ++v) {");
   add_element_index();
@@ -180,78 +193,188 @@ void set_writer::add_reductions(const std::vector<std::size_t>& all) {
   line("#pragma unroll");
   line("for (int j = 0; j < ", along_, "; ++j) {");
   line("[[maybe_unused]] const int e = v * ", along_, " + j;");
+  for (const std::string& l : lines) line(l);
+  line("}");
+  line("}");
+  line("}");
+}
+
+// Writes what a thread's elements, or those of a chunk, contribute to reductions: p3[j] for reduction 3, of moments
+// their mean; and their number, n3 if 3 is the first reduction.
+void set_writer::add_parts_of_chunk(const std::vector<std::size_t>& all) {
+  std::vector<std::string> sums, squares;
+  bool any_moments = false;
   for (const std::size_t i : all) {
-    const std::string to = cat("p", i, "[", columns_ ? "j" : "0", "]");
-    line(to, " = sets::combine(", how(i), ", ", to, ", sets::prepared<", type_of_part(i), ">(", how(i), ", ",
-         value(at(i).from[0], columns_ ? "j" : "0"), "));");
+    const std::string to = cat("p", i, "[", neighbor(), "]"), x = value(at(i).from[0], neighbor());
+    line(type_of_part(i), " p", i, "[", sets_, "];");
+    line("for (auto& t : p", i, ") t = sets::start_of<", type_of_part(i), ">(", how(i), ");");
+    if (at(i).form == reducing::moments) {
+      any_moments = true;
+      sums.push_back(cat(to, " += ", x, ";"));
+    } else if (at(i).form == reducing::squares) {
+      const std::string distance = cat(x, " - p", at(i).from[1], "[", neighbor(), "]");
+      squares.push_back(cat("{ const N d = ", distance, "; ", to, " = sets::multiply_add(d, d, ", to, "); }"));
+    } else if (at(i).form == reducing::products) {
+      sums.push_back(cat(to, " = sets::multiply_add(", x, ", ", value(at(i).from[1], neighbor()), ", ", to, ");"));
+    } else {
+      sums.push_back(cat(to, " = sets::combine(", how(i), ", ", to, ", sets::prepared<", type_of_part(i), ">(", how(i),
+                         ", ", x, "));"));
+    }
   }
-  line("}");
-  line("}");
-  line("}");
+  add_loop_over_elements(sums);
+  if (!any_moments) return;
+  // Columns have an element for each vector.
+  const unsigned of_vector = columns_ ? 1 : along_;
+  const std::string n = cat("n", all[0]);
+  if (is_full()) {
+    line("constexpr N ", n, " = ", k_.partition.vectors * of_vector, ";");
+  } else {
+    line("N ", n, " = 0;");
+    line("#pragma unroll");
+    line("for (int v = 0; v < ", k_.partition.vectors, "; ++v) {");
+    add_element_index();
+    line("if (has) ", n, " += ", of_vector, ";");
+    line("}");
+  }
   for (const std::size_t i : all)
-    line("for (int j = 0; j < ", sets_, "; ++j) t", i, "[j] = sets::combine(", how(i), ", t", i,
-         "[j], static_cast<double>(p", i, "[j]));");
-  if (!held) line("} }");
-  // Values of elements that are held stay known.
-  for (const std::size_t n : needed) known_[n] = known_[n] || held;
+    if (at(i).form == reducing::moments) line("for (auto& t : p", i, ") t *= ", n, " != 0 ? 1 / ", n, " : 1;");
+  if (!squares.empty()) add_loop_over_elements(squares);
+}
+
+// Writes the sums, or other combinations, of a thread's elements for reductions of which none depends on another, and
+// combines them.
+void set_writer::add_reductions(const std::vector<std::size_t>& all) {
+  const std::vector<std::size_t> needed = needed_for(all);
+  const auto total = [&](std::size_t i) {
+    const std::size_t squares = squares_with(i);
+    return at(i).form == reducing::moments ? cat("sets::moments<", type_of_total(i), ">{n", all[0], ", p", i, "[j], ",
+                                                 squares != 0 ? cat("p", squares, "[j]") : "0", "}")
+                                           : cat("p", i, "[j]");
+  };
+  const auto type = [&](std::size_t i) {
+    return at(i).form == reducing::moments ? cat("sets::moments<", type_of_total(i), ">")
+                                           : std::string(type_of_total(i));
+  };
+  if (is_held()) {
+    add_values(needed);
+    add_parts_of_chunk(all);
+    for (const std::size_t i : all) {
+      if (at(i).form == reducing::squares) continue;
+      line(type(i), " t", i, "[", sets_, "];");
+      line("for (int j = 0; j < ", sets_, "; ++j) t", i, "[j] = ", total(i), ";");
+    }
+    for (const std::size_t n : needed) known_[n] = true;
+  } else {
+    for (const std::size_t i : all) {
+      if (at(i).form == reducing::squares) continue;
+      line(type(i), " t", i, "[", sets_, "];");
+      line("for (auto& t : t", i,
+           ") t = ", at(i).form == reducing::moments ? cat(type(i), "{}") : cat("sets::start_of<double>(", how(i), ")"),
+           ";");
+    }
+    line("{");
+    begin_chunks();
+    add_values(needed);
+    add_parts_of_chunk(all);
+    for (const std::size_t i : all) {
+      if (at(i).form == reducing::squares) continue;
+      line("for (int j = 0; j < ", sets_, "; ++j) t", i, "[j] = sets::combine",
+           at(i).form == reducing::moments ? "<N>(" : "(" + how(i) + ", ", "t", i, "[j], ",
+           at(i).form == reducing::moments ? total(i) : cat("static_cast<double>(", total(i), ")"), ");");
+    }
+    line("} }");
+  }
+  add_combinations(all);
   for (const std::size_t i : all) add_result(i);
 }
 
-// Combines the threads' results of a reduction. Writes it as a value of sets, or as the result of a part.
-void set_writer::add_result(std::size_t i) {
+// Combines the threads' totals.
+void set_writer::add_combinations(const std::vector<std::size_t>& all) {
   const sets::set_partition& p = k_.partition;
-  if (columns_)
-    line("sets::combine_columns<", how(i), ", ", p.threads, ", ", k_.layout.lanes, ", ", k_.layout.block_threads, ", ",
-         sets_, ">(t", i, p.threads == 1 ? ", nullptr);" : ", shared);");
-  else
-    line("t", i, "[0] = sets::combine_neighbors<", how(i), ", ", p.threads, ", ", k_.layout.block_threads, ">(t", i,
-         "[0]);");
+  const char* const memory = p.threads == 1 ? "nullptr" : "shared";
+  std::string hows, totals;  // of those whose threads are neighbors
+  for (const std::size_t i : all) {
+    if (at(i).form == reducing::squares) continue;
+    const bool moments = at(i).form == reducing::moments;
+    if (columns_) {
+      line("sets::combine_columns<", moments ? "" : how(i) + ", ", p.threads, ", ", k_.layout.lanes, ", ",
+           moments ? "N" : cat(k_.layout.block_threads), ", ", sets_, ">(t", i, ", ", memory, ");");
+    } else if (moments) {
+      line("sets::combine_neighbors<", i, ", ", p.threads, ", ", k_.layout.block_threads, ", ",
+           is_held() && is_full() ? "true" : "false", ", N>(t", i, "[0]);");
+    } else {
+      hows += ", " + how(i), totals += cat(totals.empty() ? "t" : ", t", i, "[0]");
+    }
+  }
+  if (!totals.empty())
+    line("sets::combine_neighbors<", all[0], ", ", p.threads, ", ", k_.layout.block_threads, hows, ">(", totals, ");");
+}
+
+// Writes the result of a reduction as a value of sets, or as that of a part.
+void set_writer::add_result(std::size_t i) {
+  const bool squares = at(i).form == reducing::squares, moments = at(i).form == reducing::moments;
+  const std::string total =
+      squares ? cat("t", at(i).from[1], "[j].squares") : cat("t", i, moments ? "[j].mean" : "[j]");
   if (has_parts()) {
-    const auto before = std::ranges::count(
-        k_.operations.begin(), k_.operations.begin() + static_cast<std::ptrdiff_t>(i), kind::reduce, &operation::what);
     line("if (is_there && thread == 0)");
     line("  for (int j = 0; j < ", sets_, "; ++j)");
-    line("    static_cast<double*>(at.all[", k_.operands.size(), "])[(", before, " * ", number(k_.count_sets()),
-         " + set + j) * ", count(p.parts), " + part] = t", i, "[j];");
+    line("    static_cast<double*>(at.all[", k_.operands.size(), "])[(", slot_of(i), " * ", number(k_.count_sets()),
+         " + set + j) * ", count(k_.partition.parts), " + part] = ", total, ";");
     return;
   }
   line("[[maybe_unused]] N s", i, "[", sets_, "];");
-  line("for (int j = 0; j < ", sets_, "; ++j) s", i, "[j] = static_cast<N>(sets::finished(", how(i), ", t", i, "[j], ",
-       number(k_.count_elements()), "));");
+  line("for (int j = 0; j < ", sets_, "; ++j) s", i, "[j] = static_cast<N>(",
+       moments ? total : cat("sets::finished(", how(i), ", static_cast<double>(", total, "), ", share(), ")"), ");");
 }
 
-// Writes the results of elements.
+// Writes the results of elements: one vector after the other, so that operands which all sets share take few registers.
 void set_writer::add_writes_of_elements() {
-  std::vector<std::size_t> writes, needed;
-  for (std::size_t i = 0; i < k_.operations.size(); ++i) {
-    if (at(i).what != kind::write || k_.is_of_set[i]) continue;
-    writes.push_back(i);
-    for (const std::size_t n : needed_for(i))
-      if (std::ranges::find(needed, n) == needed.end()) needed.push_back(n);
-  }
+  std::vector<std::size_t> writes;
+  for (std::size_t i = 0; i < k_.operations.size(); ++i)
+    if (at(i).what == kind::write && !k_.is_of_set[i]) writes.push_back(i);
   if (writes.empty()) return;
-  std::ranges::sort(needed);
-  if (!k_.partition.is_held()) line("{"), begin_chunks();
-  add_values(needed);
-  for (const std::size_t i : writes) {
-    const unsigned at_once = std::max(bytes_at_once(at(i).operand), bytes(at(i).operand)), size = bytes(at(i).operand);
-    line("alignas(16) ", unsigned_type(at_once), " w", i, "[", elements() * size / at_once, "];");
-  }
+  const std::vector<std::size_t> needed = needed_for(writes);
+  std::vector<std::size_t> early;  // what is read before
+  for (const std::size_t i : needed)
+    if (at(i).what == kind::read && differs_among_sets(at(i).operand)) early.push_back(i);
+  const auto is_early = [&](std::size_t i) { return std::ranges::find(early, i) != early.end(); };
+  if (!is_held()) line("{"), begin_chunks();
+  add_loads(early);
   line("#pragma unroll");
   line("for (int v = 0; v < ", k_.partition.vectors, "; ++v) {");
+  add_element_index();
+  for (const std::size_t i : needed) {
+    if (at(i).what != kind::read || is_early(i)) continue;
+    const unsigned at_once = bytes_at_once(at(i).operand), size = bytes(at(i).operand);
+    line("alignas(16) ", unsigned_type(at_once == 0 ? size : at_once), " l", i, "[",
+         at_once == 0 ? 1 : along_ * size / at_once, "]", is_full() ? "" : " = {}", ";");
+    line("if (has)");
+    add_transfer(at(i).operand, cat("l", i), false, true);
+  }
+  for (const std::size_t i : writes) {
+    const unsigned at_once = std::max(bytes_at_once(at(i).operand), bytes(at(i).operand)), size = bytes(at(i).operand);
+    line("alignas(16) ", unsigned_type(at_once), " w", i, "[", along_ * size / at_once, "];");
+  }
   line("#pragma unroll");
   line("for (int j = 0; j < ", along_, "; ++j) {");
-  line("const int e = v * ", along_, " + j;");
+  line("[[maybe_unused]] const int e = v * ", along_, " + j;");
+  const auto here = [&](std::uint16_t a) { return k_.is_of_set[a] || known_[a] ? value(a, neighbor()) : cat("x", a); };
+  for (const std::size_t i : needed) {
+    const operation& o = at(i);
+    const bool once = o.what == kind::read && bytes_at_once(o.operand) == 0;
+    const std::string read = is_early(i) ? cat("m", i, once ? ", v" : ", e") : cat("l", i, once ? ", 0" : ", j");
+    line("[[maybe_unused]] const N x", i, " = ",
+         o.what == kind::read ? cat("number::load(", text_of(type(o.operand)), ", ", read, ")") : value_of(o, here),
+         ";");
+  }
   for (const std::size_t i : writes)
-    line("number::store(", text_of(type(at(i).operand)), ", w", i, ", e, ", value(at(i).from[0], columns_ ? "j" : "0"),
-         ");");
+    line("number::store(", text_of(type(at(i).operand)), ", w", i, ", j, ", here(at(i).from[0]), ");");
   line("}");
-  add_element_index();
   line("if (has && is_there) {");
-  for (const std::size_t i : writes) add_transfer(at(i).operand, cat("w", i), true);
+  for (const std::size_t i : writes) add_transfer(at(i).operand, cat("w", i), true, true);
   line("}");
   line("}");
-  if (!k_.partition.is_held()) line("} }");
+  if (!is_held()) line("} }");
 }
 
 kernel_text set_writer::main_kernel() {
@@ -284,26 +407,53 @@ kernel_text set_writer::parts_kernel() {
   set_writer w(of, aligned_);
   w.add_row_index();
   w.add_bases();
-  std::size_t reductions = 0;
   for (std::size_t i = 0; i < k_.operations.size(); ++i) {
     const operation& o = at(i);
     if (!k_.is_of_set[i] || o.what == kind::write) continue;
-    if (o.what != kind::reduce) {
+    if (o.what != kind::reduce)
       w.add_value_of_set(i);
-      continue;
-    }
-    const std::string how = this->how(i), parts = w.count(k_.partition.parts);
-    w.line("double t", i, " = sets::start_of<double>(", how, ");");
-    w.line("for (long long p = thread; p < ", parts, "; p += ", threads, ")");
-    w.line("  t", i, " = sets::combine(", how, ", t", i, ", static_cast<const double*>(at.all[", k_.operands.size(),
-           "])[(", reductions++, " * ", w.number(k_.count_sets()), " + set) * ", parts, " + p]);");
-    w.line("t", i, " = sets::combine_neighbors<", how, ", ", threads, ", ", block, ">(t", i, ");");
-    w.line("[[maybe_unused]] N s", i, "[1] = {static_cast<N>(sets::finished(", how, ", t", i, ", ",
-           w.number(k_.count_elements()), "))};");
+    else
+      w.add_parts(i, k_.partition, block);
   }
   w.add_writes_of_sets();
   w.out_.blocks = (k_.count_sets() - 1) / (block / threads) + 1, w.out_.threads = block;
   return w.done();
+}
+
+// Combines the parts of a reduction of sets that are partitioned in this way.
+void set_writer::add_parts(std::size_t i, const sets::set_partition& p, unsigned block_threads) {
+  constexpr unsigned threads = sets::threads_for_parts;
+  const std::string parts = count(p.parts);
+  const auto part = [&](std::size_t of) {
+    return cat("static_cast<const double*>(at.all[", k_.operands.size(), "])[(", slot_of(of), " * ",
+               number(k_.count_sets()), " + set) * ", parts, " + p]");
+  };
+  const auto finished = [&](const std::string& total) {
+    line("[[maybe_unused]] N s", i, "[1] = {static_cast<N>(", total, ")};");
+  };
+  const auto loop = cat("for (long long p = thread; p < ", parts, "; p += ", threads, ") {");
+  if (at(i).form == reducing::moments) {
+    const std::size_t squares = squares_with(i);
+    const std::string chunks = number(p.chunks), elements = number(k_.count_elements()),
+                      of_chunk = number(std::int64_t{p.vectors} * p.threads * p.width);
+    line("sets::moments<double> t", i, " = {};");
+    line(loop);
+    line("const long long begin = ", chunks, " * p / ", parts, " * ", of_chunk, ", end = ", chunks, " * (p + 1) / ",
+         parts, " * ", of_chunk, ";");
+    line("t", i, " = sets::combine<N>(t", i, ", {static_cast<double>((end < ", elements, " ? end : ", elements,
+         ") - begin), ", part(i), ", ", squares != 0 ? part(squares) : "0", "});");
+    line("}");
+    line("sets::combine_neighbors<", i, ", ", threads, ", ", block_threads, ", false, N>(t", i, ");");
+    return finished(cat("t", i, ".mean"));
+  }
+  if (at(i).form == reducing::squares)
+    return finished(cat("sets::finished(", how(i), ", t", at(i).from[1], ".squares, ", share(), ")"));
+  line("double t", i, " = sets::start_of<double>(", how(i), ");");
+  line(loop);
+  line("t", i, " = sets::combine(", how(i), ", t", i, ", ", part(i), ");");
+  line("}");
+  line("sets::combine_neighbors<", i, ", ", threads, ", ", block_threads, ", ", how(i), ">(t", i, ");");
+  finished(cat("sets::finished(", how(i), ", t", i, ", ", share(), ")"));
 }
 
 }  // namespace

@@ -82,17 +82,39 @@ class set_generator {
     return at;
   }
   void add_reduction(random_sets& to, std::uint16_t of) {
+    using enum elementwise_kernel::operation::reducing;
     const auto how = static_cast<reduction_kind>(random_.between(0, 7));
-    add(to, {.what = kind::reduce, .reduction = how, .from = {of, of, of}}, true);
+    switch (random_.between(0, 4)) {
+      case 0: {
+        add(to, {.what = kind::reduce, .reduction = reduction_kind::mean, .form = moments, .from = {of, of, of}}, true);
+        const auto mean = static_cast<std::uint16_t>(to.what.operations.size() - 1);
+        if (random_.between(0, 3) == 0) return;
+        add(to, {.what = kind::reduce, .reduction = reduction_kind::mean, .form = squares, .from = {of, mean, of}},
+            true);
+        return;
+      }
+      case 1:
+        add(to,
+            {.what = kind::reduce,
+             .reduction = random_.one_of({reduction_kind::sum, reduction_kind::mean}),
+             .form = products,
+             .from = {of, any(to, true), of}},
+            true);
+        return;
+      default:
+        add(to, {.what = kind::reduce, .reduction = how, .from = {of, of, of}}, true);
+    }
   }
   void add_step(random_sets& to) {
-    const auto what = random_.between(0, 4);
-    const std::uint16_t a = any(to, true), b = any(to, true);
+    const auto what = random_.between(0, 5);
+    const std::uint16_t a = any(to, true), b = any(to, true), c = any(to, true);
     const bool is_of_set = to.what.is_of_set[a] && to.what.is_of_set[b];
     if (what == 0)
       add_reduction(to, any(to, false));
     else if (what == 1)
       add(to, {.what = kind::round, .type = dtype::bf16, .from = {a, a, a}}, to.what.is_of_set[a]);
+    else if (what == 2)
+      add(to, {.what = kind::multiply_add, .from = {a, b, c}}, is_of_set && to.what.is_of_set[c]);
     else
       add(to,
           {.what = kind::apply,

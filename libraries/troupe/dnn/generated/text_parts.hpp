@@ -18,13 +18,16 @@ struct kernel_text {
   std::vector<std::int64_t> numbers;
 };
 
+/// Returns the divisor that the function `quotient` of generated kernels takes for n >= 1. Divisions are slow, so it
+/// multiplies instead if indexes are `narrow`: less than 2^31.
+std::int64_t divisor_of(std::int64_t n, bool narrow) noexcept;
 /// Returns an unsigned type of this many bytes: 1, 2, 4, 8 or 16.
 const char* unsigned_type(unsigned bytes) noexcept;
 /// Returns the text for the N whose value as a double has these bits.
 std::string text_of_bits(const std::string& bits);
 std::string text_of(dtype t);
-/// Returns the expression of an operation of kind round or apply. `argument(n)` returns the text for the value
-/// of operation n.
+/// Returns the expression of an operation of kind round, apply or multiply_add. `argument(n)` returns the text for the
+/// value of operation n.
 std::string value_of(const elementwise_kernel::operation& o, const std::function<std::string(std::uint16_t)>& argument);
 
 }  // namespace troupe::dnn::generated

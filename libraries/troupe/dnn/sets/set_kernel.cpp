@@ -13,6 +13,7 @@ namespace troupe::dnn::sets {
 namespace {
 
 using kind = set_kernel::operation::kind;
+using reducing = set_kernel::operation::reducing;
 using function = epilogue::op;
 
 class kernel_builder {
@@ -29,6 +30,7 @@ class kernel_builder {
       if (from != computed_.end() && outputs_.contains(match_.outputs[i].number))
         add_write(from->second, places_.outputs[i]);
     }
+    remove_unused();
     return std::move(out_);
   }
 
@@ -46,6 +48,24 @@ class kernel_builder {
     }
   }
   const encoded_tensor& tensor(std::uint16_t t) const noexcept { return graph_.tensors()[t]; }
+  void remove_unused() {
+    std::vector<set_kernel::operation>& all = out_.operations;
+    std::vector<bool> used(all.size());
+    for (std::size_t i = all.size(); i-- > 0;) {
+      used[i] = used[i] || all[i].what == kind::write;
+      if (used[i] && all[i].what != kind::read && all[i].what != kind::number)
+        for (const std::uint16_t a : all[i].from) used[a] = true;
+    }
+    std::vector<std::uint16_t> now(all.size());  // indexes of the remaining operations
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (!used[i]) continue;
+      for (std::uint16_t& a : all[i].from) a = now[a];
+      now[i] = static_cast<std::uint16_t>(count);
+      all[count] = all[i], out_.is_of_set[count++] = out_.is_of_set[i];
+    }
+    all.resize(count), out_.is_of_set.resize(count);
+  }
 
   std::uint16_t add(set_kernel::operation o, bool is_of_set) {
     out_.operations.push_back(o), out_.is_of_set.push_back(is_of_set);
@@ -56,12 +76,34 @@ class kernel_builder {
     return static_cast<std::uint16_t>(out_.operands.size() - 1);
   }
   std::uint16_t number(double x) { return add({.what = kind::number, .value = x}, true); }
+  bool is_product(std::uint16_t a) const noexcept {
+    return out_.operations[a].what == kind::apply && out_.operations[a].function == function::multiply;
+  }
+  // Products are not rounded before they are added.
+  std::uint16_t multiply_add(std::uint16_t product, std::uint16_t b) {
+    const std::uint16_t x = out_.operations[product].from[0], y = out_.operations[product].from[1];
+    return add({.what = kind::multiply_add, .from = {x, y, b}}, out_.is_of_set[product] && out_.is_of_set[b]);
+  }
   std::uint16_t apply(function f, std::uint16_t a, std::uint16_t b) {
+    if (f == function::add && is_product(a)) return multiply_add(a, b);
+    if (f == function::add && is_product(b)) return multiply_add(b, a);
     return add({.what = kind::apply, .function = f, .from = {a, b, a}}, out_.is_of_set[a] && out_.is_of_set[b]);
   }
   std::uint16_t apply(function f, std::uint16_t a) { return apply(f, a, a); }
   std::uint16_t reduce(reduction_kind how, std::uint16_t a) {
-    return add({.what = kind::reduce, .reduction = how, .from = {a, a, a}}, true);
+    if ((how != reduction_kind::sum && how != reduction_kind::mean) || !is_product(a))
+      return add({.what = kind::reduce, .reduction = how, .from = {a, a, a}}, true);
+    const std::uint16_t x = out_.operations[a].from[0], y = out_.operations[a].from[1];
+    return add({.what = kind::reduce, .reduction = how, .form = reducing::products, .from = {x, y, x}}, true);
+  }
+  std::uint16_t mean_of_moments(std::uint16_t x) {
+    return add({.what = kind::reduce, .reduction = reduction_kind::mean, .form = reducing::moments, .from = {x, x, x}},
+               true);
+  }
+  std::uint16_t variance(std::uint16_t x, std::uint16_t mean) {
+    return add(
+        {.what = kind::reduce, .reduction = reduction_kind::mean, .form = reducing::squares, .from = {x, mean, x}},
+        true);
   }
   void add_write(std::uint16_t from, location to) {
     to.shape = grouped(to.shape, match_.channels, match_.groups);
@@ -114,10 +156,9 @@ class kernel_builder {
         bool is_of_set = true;
         for (std::size_t k = 0; k < n.input_count; ++k) is_of_set = is_of_set && out_.is_of_set[from[k]];
         for (std::size_t k = n.input_count; k < 3; ++k) from[k] = from[0];
-        return add({.what = kind::apply,
-                    .function = n.attributes.as<pointwise_attributes>().function,
-                    .from = {from[0], from[1], from[2]}},
-                   is_of_set);
+        const function f = n.attributes.as<pointwise_attributes>().function;
+        if (f == function::add) return apply(f, from[0], from[1]);
+        return add({.what = kind::apply, .function = f, .from = {from[0], from[1], from[2]}}, is_of_set);
       }
     }
   }
@@ -129,10 +170,11 @@ class kernel_builder {
     const auto set = [&](std::size_t output, const auto& make) {
       if (is_needed(n, output)) computed_[n.outputs[output]] = make();
     };
-    const std::uint16_t x = input(at.x), mean = a.rms != 0 ? number(0) : reduce(reduction_kind::mean, x),
+    const std::uint16_t x = input(at.x), mean = a.rms != 0 ? number(0) : mean_of_moments(x),
                         centered = a.rms != 0 ? x : apply(function::subtract, x, mean);
     set(at.mean, [&] { return mean; });
-    const std::uint16_t variance = reduce(reduction_kind::mean, apply(function::multiply, centered, centered)),
+    const std::uint16_t variance = a.rms != 0 ? reduce(reduction_kind::mean, apply(function::multiply, x, x))
+                                              : this->variance(x, mean),
                         deviation =
                             apply(function::divide, number(1),
                                   apply(function::square_root, apply(function::add, variance, number(a.epsilon))));
@@ -169,7 +211,7 @@ class kernel_builder {
       std::uint16_t dx = g;
       if (a.rms == 0) dx = apply(function::subtract, dx, reduce(reduction_kind::mean, g));
       const std::uint16_t along = reduce(reduction_kind::mean, apply(function::multiply, g, normal));
-      dx = apply(function::subtract, dx, apply(function::multiply, normal, along));
+      dx = apply(function::add, dx, apply(function::multiply, normal, apply(function::negate, along)));
       computed_[n.outputs[at.dx]] = apply(function::multiply, dx, deviation);
     }
     if (is_needed(n, at.dscale) && which_ == of_scale)

@@ -185,9 +185,8 @@ class match_finder {
     }
     const auto at = std::ranges::lower_bound(m.nodes, begin);
     if (at == m.nodes.end() || *at >= end) return false;
-    m.at = *at, m.workspace = 0, m.is_of_rows = true;
+    m.at = *at, m.workspace = 0;
     return has_sound_kernels(m) && std::ranges::all_of(expected_kernels(m), [&](const set_kernel& k) {
-             m.is_of_rows = m.is_of_rows && !k.layout.by_columns && k.partition.is_held();
              m.workspace = std::max(m.workspace, partial_bytes_of(k));
              return k.operations.size() <= limits_.operations && k.operands.size() <= limits_.operands;
            });

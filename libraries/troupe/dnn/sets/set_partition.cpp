@@ -9,10 +9,12 @@ namespace {
 
 using kind = set_kernel::operation::kind;
 
-constexpr unsigned widest = 16;               // bytes of the widest load
-constexpr unsigned sector = 32;               // bytes that the memory transfers at least
-constexpr unsigned block_threads = 256;       // of a block with several sets
-constexpr std::int64_t enough_blocks = 1024;  // for a large GPU; the same on all, so that results are the same
+constexpr unsigned widest = 16;                 // bytes of the widest load
+constexpr unsigned sector = 32;                 // bytes that the memory transfers at least
+constexpr unsigned block_threads = 256;         // of a block with several sets
+constexpr unsigned most_holding_threads = 512;  // of a set that is held: larger blocks wait more at barriers
+// Enough for a large GPU; the same on all GPUs, so that results are the same.
+constexpr std::int64_t enough_blocks = 1024, enough_threads = enough_blocks * block_threads;
 
 std::int64_t divided_up(std::int64_t n, std::int64_t by) noexcept { return (n + by - 1) / by; }
 unsigned power_of_two(std::int64_t at_least) noexcept {
@@ -53,7 +55,8 @@ class partitioner {
     set_partition& p = k_.partition;
     if (p.is_held() || most_parts < 2 || any_element_needs_a_reduction(k_)) return;
     const std::int64_t fewest_chunks = k_.layout.by_columns ? 4 : 2;
-    p.parts = std::clamp<std::int64_t>(divided_up(enough_blocks, blocks_of(k_)), 1,
+    const std::int64_t threads = blocks_of(k_) * k_.layout.block_threads;
+    p.parts = std::clamp<std::int64_t>(divided_up(enough_threads, threads), 1,
                                        std::min(most_parts, std::max<std::int64_t>(p.chunks / fewest_chunks, 1)));
   }
 
@@ -79,19 +82,27 @@ class partitioner {
     return {narrowest, most};
   }
 
-  // Chooses how many elements of a chunk a thread has: the fewer, the more registers each of them takes, for values
-  // that are kept, and for what is read at a time, `together` neighbors in a load.
+  // Chooses how many elements of a chunk a thread has, as measured on an H200: the fewer, the more registers each of
+  // them takes, for values that are kept, and for what is read at a time, `together` neighbors in a load. What all sets
+  // share is read when it is needed.
   void choose_elements(unsigned together) {
     const auto kept = static_cast<unsigned>(count_kept_values(k_));
     unsigned bytes_of_element = kept * 4;
-    for (const set_kernel::operation& o : k_.operations) {
-      if (o.what != kind::read) continue;
-      const bool differs =
-          (k_.layout.by_columns ? k_.outer_stride(o.operand, outer_) : k_.inner_stride(o.operand, inner_)) != 0;
-      bytes_of_element += !differs ? 0 : together == 1 ? 4 : bytes(o.operand);
-    }
-    elements_of_thread_ = bytes_of_element <= 16 ? 16 : 8;
-    most_of_thread_ = bytes_of_element <= 6 ? 32 : elements_of_thread_;
+    for (const set_kernel::operation& o : k_.operations)
+      if (o.what == kind::read && differs_among_sets(o.operand))
+        bytes_of_element += differs_inside(o.operand) ? bytes(o.operand) : 0;
+    elements_of_thread_ = k_.layout.by_columns                     ? 8
+                          : together == 1 || bytes_of_element <= 8 ? 32
+                          : bytes_of_element <= 16                 ? 16
+                                                                   : 8;
+  }
+  bool differs_among_sets(std::size_t operand) const noexcept {
+    for (std::size_t a = 0; a <= outer_; ++a)
+      if (k_.outside.extent(a) != 1 && k_.outer_stride(operand, a) != 0) return true;
+    return false;
+  }
+  bool differs_inside(std::size_t operand) const noexcept {
+    return (k_.layout.by_columns ? k_.outer_stride(operand, outer_) : k_.inner_stride(operand, inner_)) != 0;
   }
 
   void partition_rows() {
@@ -105,15 +116,11 @@ class partitioner {
     p.threads = power_of_two(vectors_of_thread(std::max(elements_of_thread_ / p.width, 1u)));
     // Few neighbors that are read one by one are shared among more threads.
     if (p.width == 1) p.threads = std::max(p.threads, std::min(32u, power_of_two(n)));
-    // Half as many threads, if that leaves fewer of them without elements.
-    if (p.threads > 1 && vectors_of_thread(p.threads / 2) * p.width <= most_of_thread_ &&
-        vectors_of_thread(p.threads) * p.threads * 3 > vectors * 4)
-      p.threads /= 2;
-    p.threads = std::min(p.threads, most_threads);
-    if (vectors_of_thread(p.threads) * p.width <= most_of_thread_) {
+    p.threads = std::min(p.threads, most_holding_threads);
+    if (vectors_of_thread(p.threads) * p.width <= elements_of_thread_) {
       p.vectors = static_cast<unsigned>(vectors_of_thread(p.threads));
     } else {
-      p.threads = k_.count_sets() < enough_blocks / 2 ? most_threads : most_threads / 2;
+      p.threads = elements_of_thread_ == 32 && n <= 65'536 ? 256 : 512;
       p.vectors = std::max(elements_of_thread_ / p.width, 1u);
       p.chunks = divided_up(vectors, std::int64_t{p.threads} * p.vectors);
     }
@@ -128,7 +135,7 @@ class partitioner {
     l.sets = std::min(4u, widest / most);
     while (neighbors % l.sets != 0) l.sets /= 2;
     choose_elements(l.sets);
-    const unsigned most_vectors = most_of_thread_ / l.sets, of_line = power_of_two(divided_up(neighbors, l.sets)),
+    const unsigned most_vectors = elements_of_thread_ / l.sets, of_line = power_of_two(divided_up(neighbors, l.sets)),
                    holding_all = power_of_two(divided_up(n, most_vectors));
     l.lanes = std::min(32u, of_line);
     p.threads = std::min(block_threads / l.lanes, power_of_two(n));
@@ -155,7 +162,7 @@ class partitioner {
 
   set_kernel& k_;
   const std::size_t inner_, outer_;  // the last axes
-  unsigned elements_of_thread_ = 0, most_of_thread_ = 0;
+  unsigned elements_of_thread_ = 0;
 };
 
 }  // namespace
@@ -164,6 +171,10 @@ std::vector<std::size_t> depths_of(const set_kernel& k) {
   std::vector<std::size_t> out(k.operations.size());
   for (std::size_t i = 0; i < out.size(); ++i) {
     const set_kernel::operation& o = k.operations[i];
+    if (o.what == kind::reduce && o.form == set_kernel::operation::reducing::squares) {
+      out[i] = out[o.from[1]];  // computed together with the mean
+      continue;
+    }
     if (o.what != kind::read && o.what != kind::number)
       for (const std::uint16_t a : o.from) out[i] = std::max(out[i], out[a]);
     out[i] += o.what == kind::reduce ? 1 : 0;

@@ -6,10 +6,10 @@
 
 #include "eights.cuh"
 
-/// Normalizations over rows. A row is read once, and held in registers in its stored type.
+/// Gradients of normalizations over rows. A row is read once, and held in registers in its stored type.
 namespace troupe::dnn::on_gpu {
 
-using kernel_arguments::normalize_rows_arguments, kernel_arguments::normalize_rows_gradient_arguments;
+using kernel_arguments::normalize_rows_gradient_arguments;
 
 /// The elements of a row that a thread has: up to `Vectors` vectors of eight neighbors. The lanes of a warp have
 /// neighboring vectors.
@@ -26,8 +26,6 @@ struct thread_in_row {
         rows(blockDim.x >> r.log_of_threads),
         width(static_cast<int>(r.width)),
         first(static_cast<int>(thread / 32 * Vectors * 32 + thread % 32) * elements_per_vector) {}
-  /// Returns true if each thread has all of its vectors.
-  __device__ bool is_full() const { return static_cast<int>(threads) * Vectors * elements_per_vector == width; }
   /// Calls `f(vector, first column, true if the vector is in the row)`.
   template <class F>
   __device__ void for_each_there(F&& f) const {
@@ -50,9 +48,9 @@ struct thread_in_row {
 /// take longer than the accesses to memory.
 struct row_sums {
 #ifdef __CUDA_ARCH__
-  float of[2][2][kernel_arguments::most_threads / 32];
+  float of[2][2][kernel_arguments::most_gradient_threads / 32];
 #else
-  float of[2][2][kernel_arguments::most_threads];
+  float of[2][2][kernel_arguments::most_gradient_threads];
 #endif
 };
 /// Replaces `mine` by its sum over the threads of a row, in a fixed order. All threads of the block must call it, with
@@ -84,106 +82,6 @@ __device__ void sum_over_row(float (&mine)[Count], const thread_in_row<Vectors>&
   }
 #endif
 }
-/// Replaces the mean of each thread's elements, and the sum of their squared distances from it, by those of the row.
-/// Each thread of the row has `Each` elements. Needs one barrier, while two calls of sum_over_row need two.
-template <int Each, int Vectors>
-__device__ void moments_over_row(float& mean, float& squares, const thread_in_row<Vectors>& p, row_sums& m,
-                                 unsigned turn) {
-#ifdef __CUDA_ARCH__
-  float half_of_count = Each / 2;
-  const auto join = [&](unsigned apart) {
-    const float other = __shfl_xor_sync(0xffffffffu, mean, apart), distance = other - mean;
-    squares += __shfl_xor_sync(0xffffffffu, squares, apart);
-    squares = multiply_add(distance * distance, half_of_count, squares);
-    mean = 0.5f * (mean + other), half_of_count *= 2;
-  };
-  TROUPE_UNROLLED
-  for (unsigned apart = 16; apart != 0; apart /= 2) join(apart);
-  const unsigned warps = p.threads / 32;
-  if (warps == 1) return;
-  if (threadIdx.x % 32 == 0) m.of[turn][0][threadIdx.x / 32] = mean, m.of[turn][1][threadIdx.x / 32] = squares;
-  __syncthreads();
-  const unsigned at = p.row * warps + threadIdx.x % warps;
-  mean = m.of[turn][0][at], squares = m.of[turn][1][at];
-  TROUPE_UNROLLED
-  for (unsigned apart = 1; apart != 32; apart *= 2)
-    if (apart < warps) join(apart);
-#else
-  m.of[turn][0][threadIdx.x] = mean, m.of[turn][1][threadIdx.x] = squares;
-  __syncthreads();
-  const float *const means = &m.of[turn][0][p.row * p.threads], *const all = &m.of[turn][1][p.row * p.threads];
-  double sum = 0, around = 0;
-  for (unsigned k = 0; k < p.threads; ++k) sum += static_cast<double>(means[k]);
-  sum /= p.threads;
-  for (unsigned k = 0; k < p.threads; ++k) {
-    const double distance = static_cast<double>(means[k]) - sum;
-    around += static_cast<double>(all[k]) + Each * distance * distance;
-  }
-  mean = static_cast<float>(sum), squares = static_cast<float>(around);
-#endif
-}
-/// Returns 1 / sqrt(x), within 2 units in the last place.
-__device__ inline float inverse_root(float x) {
-#ifdef __CUDA_ARCH__
-  return rsqrtf(x);
-#else
-  return 1 / std::sqrt(x);
-#endif
-}
-
-/// Normalizes rows. T is the type of x, S of scale and offset, Y of y.
-template <class T, class S, class Y>
-__device__ void normalize_rows_of(const normalize_rows_arguments& r, row_sums& sums) {
-  constexpr int vectors = kernel_arguments::vectors_of_thread(sizeof(T));
-  const thread_in_row<vectors> p(r.all);
-  const float of_one = 1 / static_cast<float>(r.all.width);
-  unsigned turn = 0;
-  for (i64 first = static_cast<i64>(blockIdx.x) * p.rows; first < r.all.count;
-       first += static_cast<i64>(gridDim.x) * p.rows) {
-    const i64 row = first + p.row;
-    const bool is_there = row < r.all.count;
-    const T* const from = static_cast<const T*>(r.x.memory) + row * r.all.width;
-    eight<T> packed[vectors];
-    p.for_each_there(
-        [&](int v, int column, bool has) { packed[v] = read_eight_once_if<T>(is_there && has, from + column); });
-    float mean[1] = {}, squares[1] = {};
-    if (r.all.rms == 0) {
-      p.for_each([&](int v, int) {
-        float x[elements_per_vector];
-        unpack(packed[v], x), mean[0] += sum_of_eight(x);
-      });
-      if (p.is_full())
-        mean[0] *= 1.0f / (vectors * elements_per_vector);
-      else
-        sum_over_row(mean, p, sums, turn), turn ^= 1, mean[0] *= of_one;
-    }
-    p.for_each([&](int v, int) {
-      float x[elements_per_vector], some[2] = {};
-      unpack(packed[v], x);
-      for (int k = 0; k < elements_per_vector; ++k)
-        some[k % 2] = multiply_add(x[k] - mean[0], x[k] - mean[0], some[k % 2]);
-      squares[0] += some[0] + some[1];
-    });
-    if (r.all.rms == 0 && p.is_full())
-      moments_over_row<vectors * elements_per_vector>(mean[0], squares[0], p, sums, turn), turn ^= 1;
-    else
-      sum_over_row(squares, p, sums, turn), turn ^= 1;
-    const float deviation = inverse_root(squares[0] * of_one + static_cast<float>(r.epsilon));
-    if (!is_there) continue;
-    if (p.thread == 0) r.mean[row] = mean[0], r.deviation[row] = deviation;
-    Y* const to = static_cast<Y*>(r.y) + row * r.all.width;
-    p.for_each([&](int v, int column) {
-      float x[elements_per_vector], factor[elements_per_vector], y[elements_per_vector] = {};
-      for (int k = 0; k < elements_per_vector; ++k) factor[k] = 1;
-      if (r.scale.memory != nullptr) read_eight<S>(r.scale.memory, column, factor);
-      if (r.offset.memory != nullptr) read_eight<S>(r.offset.memory, column, y);
-      unpack(packed[v], x);
-      for (int k = 0; k < elements_per_vector; ++k) y[k] = multiply_add(x[k] - mean[0], deviation * factor[k], y[k]);
-      write_eight_once<Y>(to + column, y);
-    });
-  }
-}
-
 /// A thread's vectors of dy and x in its current row. For half types, its next row is copied to shared memory
 /// meanwhile.
 template <class T>
@@ -243,12 +141,8 @@ __device__ void normalize_rows_gradient_of(const normalize_rows_gradient_argumen
   constexpr int vectors = kernel_arguments::gradient_vectors;
   const thread_in_row<vectors> p(r.all);
   const float of_one = 1 / static_cast<float>(r.all.width);
-  float scale[vectors][elements_per_vector];
-  TROUPE_UNROLLED
-  for (int v = 0; v < vectors; ++v)
-    for (int k = 0; k < elements_per_vector; ++k) scale[v][k] = 1;
-  if (r.scale.memory != nullptr)
-    p.for_each([&](int v, int column) { read_eight<S>(r.scale.memory, column, scale[v]); });
+  float scale[vectors][elements_per_vector] = {};
+  p.for_each([&](int v, int column) { read_eight<S>(r.scale.memory, column, scale[v]); });
   unsigned turn = 0;
   for (i64 part = blockIdx.x; part < r.parts; part += gridDim.x) {
     float dscale[vectors][elements_per_vector] = {}, doffset[vectors][elements_per_vector] = {};
@@ -289,7 +183,7 @@ __device__ void normalize_rows_gradient_of(const normalize_rows_gradient_argumen
     }
     const i64 at = (part * p.rows + p.row) * r.all.width;
     p.for_each([&](int v, int column) {
-      if (r.dscales != nullptr) write_eight<float>(r.dscales, at + column, dscale[v]);
+      write_eight<float>(r.dscales, at + column, dscale[v]);
       if (r.doffsets != nullptr) write_eight<float>(r.doffsets, at + column, doffset[v]);
     });
   }
@@ -314,12 +208,6 @@ __device__ void with_types(dtype of_scale, dtype of_result, F&& f) {
 }
 
 template <class T>
-__device__ void normalize_rows(const normalize_rows_arguments& r) {
-  [[maybe_unused]] __shared__ row_sums sums;  // g++ warns that it is unused
-  with_types<T>(r.scale.type, r.type_of_y,
-                [&](auto s, auto y) { normalize_rows_of<T, decltype(s), decltype(y)>(r, sums); });
-}
-template <class T>
 __device__ void normalize_rows_gradient(const normalize_rows_gradient_arguments& r) {
   [[maybe_unused]] __shared__ row_sums sums;  // g++ warns that it is unused
   [[maybe_unused]] __shared__ typename row_pairs<T>::memory ahead;
@@ -327,9 +215,6 @@ __device__ void normalize_rows_gradient(const normalize_rows_gradient_arguments&
                 [&](auto s, auto d) { normalize_rows_gradient_of<T, decltype(s), decltype(d)>(r, sums, ahead); });
 }
 
-BOUNDED_KERNEL(normalize_rows_f16, kernel_arguments::most_threads, 1, kernel_arguments::normalize_rows_arguments, normalize_rows<__half>)
-BOUNDED_KERNEL(normalize_rows_bf16, kernel_arguments::most_threads, 1, kernel_arguments::normalize_rows_arguments, normalize_rows<__nv_bfloat16>)
-BOUNDED_KERNEL(normalize_rows_f32, kernel_arguments::most_threads, 1, kernel_arguments::normalize_rows_arguments, normalize_rows<float>)
 BOUNDED_KERNEL(normalize_rows_gradient_f16, kernel_arguments::most_gradient_threads, 1, kernel_arguments::normalize_rows_gradient_arguments, normalize_rows_gradient<__half>)
 BOUNDED_KERNEL(normalize_rows_gradient_bf16, kernel_arguments::most_gradient_threads, 1, kernel_arguments::normalize_rows_gradient_arguments, normalize_rows_gradient<__nv_bfloat16>)
 BOUNDED_KERNEL(normalize_rows_gradient_f32, kernel_arguments::most_gradient_threads, 1, kernel_arguments::normalize_rows_gradient_arguments, normalize_rows_gradient<float>)

@@ -5,16 +5,15 @@
 #include <cstdint>
 #include <troupe/base/dtype.hpp>
 
-/// Arguments of the kernels of normalizations over dense rows. Elements are f32, f16 or bf16. A row has 32, 64, 128,
+/// Arguments of the kernels of gradients of normalizations over dense rows. Elements are f32, f16 or bf16. A row has
+/// 32, 64, 128,
 /// ... threads.
 namespace troupe::dnn::kernel_arguments {
 
 /// Elements of a vector, and the most vectors of a row that one thread of a gradient's kernel has.
 inline constexpr int elements_per_vector = 8, gradient_vectors = 2;
-/// Returns the most vectors that one thread has, forward, for elements of `element` bytes.
-constexpr int vectors_of_thread(std::size_t element) noexcept { return element < sizeof(float) ? 4 : 2; }
-/// Fewest threads of a block, and the most threads: forward, and for gradients.
-inline constexpr unsigned fewest_threads = 128, most_threads = 1024, most_gradient_threads = 512;
+/// Fewest and most threads of a block.
+inline constexpr unsigned fewest_threads = 128, most_gradient_threads = 512;
 /// Bytes of shared memory for the next rows of dy and x, of half types, that a block copies while it computes.
 inline constexpr unsigned bytes_ahead = 2 * most_gradient_threads * gradient_vectors * elements_per_vector * 2;
 
@@ -28,14 +27,6 @@ struct typed_memory {
   dtype type;
 };
 
-struct normalize_rows_arguments {
-  rows all;
-  typed_memory x, scale, offset;  ///< scale and offset may be absent: their memory is nullptr then
-  void* y;
-  dtype type_of_y;
-  float *mean, *deviation;
-  double epsilon;
-};
 struct normalize_rows_gradient_arguments {
   rows all;
   typed_memory dy, x, scale;

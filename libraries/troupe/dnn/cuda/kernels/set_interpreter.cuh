@@ -30,17 +30,49 @@ class set_interpreter {
     else if (writes && thread_ == 0)
       store(k);
   }
-  /// Combines the thread's elements of chunks `first` to `end` for reduction k.
-  __device__ double combined(int k, i64 first, i64 end) {
+  /// Combines the elements of chunks `first` to `end` of all threads of the set for reduction k. `shared` is for the
+  /// threads of the block.
+  __device__ double combined(int k, i64 first, i64 end, double* shared) {
     const auto how = static_cast<reduction_kind>(all_.all[k].function);
+    if (all_.chunks == 1 && !sets::combines_in_double(how)) return combined(of_chunk<N>(0, k, how), how, shared);
     double total = sets::start_of<double>(how);
     for (i64 c = first; c < end; ++c)
       total = sets::combine(how, total,
-                            sets::combines_in_double(how) ? of_chunk<double>(c, k, how) : of_chunk<N>(c, k, how));
-    return total;
+                            sets::combines_in_double(how) ? of_chunk<double>(c, k, how)
+                                                          : static_cast<double>(of_chunk<N>(c, k, how)));
+    return combined(total, how, shared);
+  }
+  /// Combines the moments of what reduction k reduces, likewise.
+  __device__ sets::moments<double> combined_moments(int k, i64 first, i64 end, double* shared) {
+    if (all_.chunks == 1) return combined(moments_of_chunk(0, k), shared);
+    sets::moments<double> total{};
+    for (i64 c = first; c < end; ++c) {
+      const sets::moments<N> m = moments_of_chunk(c, k);
+      total = sets::combine<N>(total, {static_cast<double>(m.count), static_cast<double>(m.mean),
+                                       static_cast<double>(m.squares)});
+    }
+    return combined(total, shared);
+  }
+  /// Returns true if operation k reduces moments.
+  __device__ bool has_moments(int k) const {
+    return all_.all[k].type == operation::moments || all_.all[k].type == operation::squares;
+  }
+  template <class T>
+  __device__ double combined(T mine, reduction_kind how, double* shared) {
+    return static_cast<double>(sets::combine_in_memory(mine, sets::combine_as(how), thread_, threads(),
+                                                       reinterpret_cast<T*>(shared)));
+  }
+  template <class T>
+  __device__ sets::moments<double> combined(const sets::moments<T>& mine, double* shared) {
+    const sets::moments<T> m = sets::combine_in_memory(mine, sets::combine_moments<N>(), thread_, threads(),
+                                                       reinterpret_cast<sets::moments<T>*>(shared));
+    return {static_cast<double>(m.count), static_cast<double>(m.mean), static_cast<double>(m.squares)};
   }
   __device__ void set_value(int k, double reduced) {
-    values_[k] = static_cast<N>(sets::finished(static_cast<reduction_kind>(all_.all[k].function), reduced, all_.elements));
+    if (all_.all[k].type != operation::moments)
+      reduced = sets::finished(static_cast<reduction_kind>(all_.all[k].function), reduced,
+                               1 / static_cast<double>(all_.elements));
+    values_[k] = static_cast<N>(reduced);
   }
   /// Writes the results of the thread's elements of chunks `first` to `end`.
   __device__ void write_elements(i64 first, i64 end) {
@@ -53,6 +85,7 @@ class set_interpreter {
   }
 
  private:
+  __device__ unsigned threads() const { return static_cast<unsigned>(all_.threads); }
   __device__ static void split(i64 n, int rank, const std::int64_t* extents, i64* indexes) {
     for (int i = rank; i-- > 0; n /= extents[i]) indexes[i] = n % extents[i];
   }
@@ -64,13 +97,30 @@ class set_interpreter {
   }
   // Combines the elements of a chunk in the type T.
   template <class T>
-  __device__ double of_chunk(i64 chunk, int k, reduction_kind how) {
+  __device__ T of_chunk(i64 chunk, int k, reduction_kind how) {
+    const operation& o = all_.all[k];
     T part = sets::start_of<T>(how);
     for_each_index(chunk, [&](i64 index) {
       at(index, k);
-      part = sets::combine(how, part, sets::prepared(how, static_cast<T>(values_[all_.all[k].from[0]])));
+      const auto x = static_cast<T>(values_[o.from[0]]);
+      part = o.type == operation::products ? sets::multiply_add(x, static_cast<T>(values_[o.from[1]]), part)
+                         : sets::combine(how, part, sets::prepared(how, x));
     });
-    return static_cast<double>(part);
+    return part;
+  }
+  __device__ sets::moments<N> moments_of_chunk(i64 chunk, int k) {
+    sets::moments<N> out{};
+    for_each_index(chunk, [&](i64 index) {
+      at(index, k);
+      out.count += 1, out.mean += values_[all_.all[k].from[0]];
+    });
+    if (out.count != 0) out.mean *= 1 / out.count;
+    for_each_index(chunk, [&](i64 index) {
+      at(index, k);
+      const N distance = values_[all_.all[k].from[0]] - out.mean;
+      out.squares = sets::multiply_add(distance, distance, out.squares);
+    });
+    return out;
   }
   // Computes the values of an element before operation `end`.
   __device__ void at(i64 index, int end) {
@@ -92,6 +142,8 @@ class set_interpreter {
       values_[k] = number::load(static_cast<dtype>(of.type), of.memory, offset(of, o.is_of_set != 0));
     } else if (o.what == operation::number) {
       values_[k] = static_cast<N>(o.value);
+    } else if (o.what == operation::multiply_add) {
+      values_[k] = sets::multiply_add(first, values_[o.from[1]], values_[o.from[2]]);
     } else if (o.what == operation::apply) {
       values_[k] =
           epilogue::value_of(static_cast<epilogue::op>(o.function), first, values_[o.from[1]], values_[o.from[2]]);
@@ -125,9 +177,14 @@ __device__ void compute_set(set_interpreter<N>& my, const set_arguments& a, bool
   }
 }
 
+/// Returns what a part of a set keeps of moments for operation k.
+__device__ inline double part_of(const sets::moments<double>& m, const kernel_arguments::operation& o) {
+  return o.type == kernel_arguments::operation::moments ? m.mean : m.squares;
+}
+
 template <class N>
 __device__ void interpret_sets(const set_arguments& a) {
-  __shared__ double shared[kernel_arguments::most_threads_of_set];
+  __shared__ double shared[3 * kernel_arguments::most_threads_of_set];
   const auto threads = static_cast<unsigned>(a.threads);
   const unsigned thread = threadIdx.x % threads;
   const i64 at_once = blockDim.x / threads, items = a.sets * a.parts;
@@ -138,8 +195,8 @@ __device__ void interpret_sets(const set_arguments& a) {
     const i64 begin = a.chunks * part / a.parts, end = a.chunks * (part + 1) / a.parts;
     set_interpreter<N> my(a, set, thread);
     compute_set(my, a, is_there && a.parts == 1, [&](int k, int reduction) {
-      const double reduced = sets::combine_in_memory(
-          my.combined(k, begin, end), static_cast<reduction_kind>(a.all[k].function), thread, threads, shared);
+      const double reduced = my.has_moments(k) ? part_of(my.combined_moments(k, begin, end, shared), a.all[k])
+                                               : my.combined(k, begin, end, shared);
       if (a.parts == 1)
         my.set_value(k, reduced);
       else if (is_there && thread == 0)
@@ -149,10 +206,23 @@ __device__ void interpret_sets(const set_arguments& a) {
   }
 }
 
+/// Returns the moments of a part for operation k, which is the reduction with this number.
+__device__ inline sets::moments<double> moments_of_part(const set_arguments& a, int k, int reduction, i64 set, i64 part) {
+  using operation = kernel_arguments::operation;
+  const i64 of_chunk = i64{a.vectors} * a.threads * a.width;
+  const i64 begin = a.chunks * part / a.parts * of_chunk, end = a.chunks * (part + 1) / a.parts * of_chunk;
+  const auto kept = [&](int r) { return a.partial[(r * a.sets + set) * a.parts + part]; };
+  const auto count = static_cast<double>((end < a.elements ? end : a.elements) - begin);
+  if (a.all[k].type == operation::moments) return {count, kept(reduction), 0};
+  int of_mean = 0;
+  for (int i = 0; i < a.all[k].from[1]; ++i) of_mean += a.all[i].what == operation::reduce ? 1 : 0;
+  return {count, kept(of_mean), kept(reduction)};
+}
+
 /// Combines the parts of sets, and computes the values of sets.
 template <class N>
 __device__ void interpret_parts(const set_arguments& a) {
-  __shared__ double shared[kernel_arguments::most_threads_of_set];
+  __shared__ double shared[3 * kernel_arguments::most_threads_of_set];
   constexpr unsigned threads = sets::threads_for_parts;
   const unsigned thread = threadIdx.x % threads;
   for (i64 first = blockIdx.x * (blockDim.x / threads); first < a.sets; first += gridDim.x * (blockDim.x / threads)) {
@@ -161,11 +231,19 @@ __device__ void interpret_parts(const set_arguments& a) {
     const i64 set = is_there ? item : 0;
     set_interpreter<N> my(a, set, thread);
     compute_set(my, a, is_there, [&](int k, int reduction) {
+      if (my.has_moments(k)) {
+        sets::moments<double> mine{};
+        for (i64 p = thread; p < a.parts; p += threads)
+          mine = sets::combine<N>(mine, moments_of_part(a, k, reduction, set, p));
+        mine = sets::combine_in_memory(mine, sets::combine_moments<N>(), thread, threads,
+                                       reinterpret_cast<sets::moments<double>*>(shared));
+        return my.set_value(k, part_of(mine, a.all[k]));
+      }
       const auto how = static_cast<reduction_kind>(a.all[k].function);
       double mine = sets::start_of<double>(how);
       for (i64 p = thread; p < a.parts; p += threads)
         mine = sets::combine(how, mine, a.partial[(reduction * a.sets + set) * a.parts + p]);
-      my.set_value(k, sets::combine_in_memory(mine, how, thread, threads, shared));
+      my.set_value(k, sets::combine_in_memory(mine, sets::combine_as(how), thread, threads, shared));
     });
   }
 }

@@ -24,7 +24,7 @@ inline kernel_arguments::operation operation_of(const elementwise_kernel::operat
   const bool reduces = o.what == elementwise_kernel::operation::kind::reduce;
   return {.what = static_cast<std::uint8_t>(o.what),
           .function = reduces ? static_cast<std::uint8_t>(o.reduction) : static_cast<std::uint8_t>(o.function),
-          .type = static_cast<std::uint8_t>(o.type),
+          .type = reduces ? static_cast<std::uint8_t>(o.form) : static_cast<std::uint8_t>(o.type),
           .operand = static_cast<std::uint8_t>(o.operand),
           .from = {static_cast<std::uint8_t>(o.from[0]), static_cast<std::uint8_t>(o.from[1]),
                    static_cast<std::uint8_t>(o.from[2])},

@@ -20,28 +20,28 @@ using namespace kernel_arguments;
 
 constexpr bool is_read_as_stored(dtype t) noexcept { return t == dtype::f32 || t == dtype::f16 || t == dtype::bf16; }
 
-// The rows of x for a normalization over the last axes. Scale and offset, if given, have the extents of a row.
+// The rows of x for the gradient of a normalization over the last axes. Scale and offset, if given, have the extents of
+// a row.
 struct row_shape {
-  int vectors;  // the most vectors of a thread
   std::int64_t count = 1, width = 1;
 
   static std::optional<row_shape> of(const normalization_attributes& a, const tensor_shape& x,
-                                     const tensor_shape* scale, dtype type, bool gradient) {
+                                     const tensor_shape* scale) {
     if (a.groups > 1 || a.has_running != 0) return std::nullopt;
-    row_shape out{.vectors = gradient ? gradient_vectors : vectors_of_thread(bytes_of(type))};
+    row_shape out;
     for (std::size_t i = 0; i < x.rank; ++i) {
       const bool is_inside = (a.over >> i & 1) != 0;
       if (!is_inside && out.width != 1 && x.extents[i] != 1) return std::nullopt;
       (is_inside ? out.width : out.count) *= x.extents[i];
       if (scale != nullptr && scale->extents[i] != (is_inside ? x.extents[i] : 1)) return std::nullopt;
     }
-    const std::int64_t widest =
-        std::int64_t{gradient ? most_gradient_threads : most_threads} * out.vectors * elements_per_vector;
+    constexpr std::int64_t widest = std::int64_t{most_gradient_threads} * gradient_vectors * elements_per_vector;
     return out.width % elements_per_vector == 0 && out.width <= widest ? std::optional(out) : std::nullopt;
   }
   // Returns the threads of a row.
   std::uint32_t threads() const noexcept {
-    const auto needed = static_cast<std::uint32_t>(divided_up(width, std::int64_t{vectors} * elements_per_vector));
+    const auto needed =
+        static_cast<std::uint32_t>(divided_up(width, std::int64_t{gradient_vectors} * elements_per_vector));
     return std::max(32u, std::bit_ceil(needed));
   }
   unsigned threads_of_block() const noexcept { return std::max(fewest_threads, threads()); }
@@ -66,16 +66,17 @@ class stored_type_matcher {
     out_.nodes.push_back(static_cast<std::uint16_t>(node));
   }
 
-  std::optional<fusion_match> normalization() {
-    const bool forward = node_.what == op::normalization;
+  // Matches the gradient of a normalization of rows with scale and offset, whose gradients are sums over all rows.
+  std::optional<fusion_match> gradient_of_row_normalization() {
     const auto a = node_.attributes.as<normalization_attributes>();
     const normalization_inputs at(node_.what, a);
+    if (node_.what != op::normalization_gradient || a.has_affine == 0) return std::nullopt;
     const encoded_tensor& x = m_.tensor(node_.inputs[at.x]);
     // x and dy have one type, scale and offset have this type or f32, and all other inputs are f32.
     const dtype type = common_type(0, at.x + 1);
     const dtype affine = common_type(at.scale, node_.input_count) == type ? type : dtype::f32;
     const tensor_shape* const scale = at.scale != absent ? &m_.tensor(node_.inputs[at.scale]).shape : nullptr;
-    const auto rows = row_shape::of(a, x.shape, scale, type, !forward);
+    const auto rows = row_shape::of(a, x.shape, scale);
     if (!rows) return std::nullopt;
     for (std::size_t i = 0; i < node_.input_count; ++i) {
       if (m_.tensor(node_.inputs[i]).where == place::number) return std::nullopt;
@@ -84,8 +85,7 @@ class stored_type_matcher {
     }
     const dtype result = result_type_of(node_.outputs[0]);
     add_outputs(false, type == dtype::f32 || result == type ? result : dtype::f32);
-    if (!forward && a.has_affine != 0)
-      out_.workspace = static_cast<std::uint64_t>((a.rms != 0 ? 1 : 2) * rows->sums() * rows->width) * sizeof(float);
+    out_.workspace = static_cast<std::uint64_t>((a.rms != 0 ? 1 : 2) * rows->sums() * rows->width) * sizeof(float);
     return done();
   }
 
@@ -198,36 +198,18 @@ result<void> launch_for_rows(const launch_context& on, dtype type, std::int64_t 
   return launch_for_type<Name, float>(on, blocks, of_threads, r);
 }
 
-result<void> enqueue_row_normalization(const operator_step& s, const launch_context& on) {
-  const auto a = s.attributes.as<normalization_attributes>();
-  const normalization_places at(a);
-  const location& x = s.inputs[at.x];
-  const row_shape rows = *row_shape::of(a, x.shape, nullptr, x.type, false);
-  const auto input = [&](std::size_t k) { return k != absent ? typed_memory_at(s.inputs[k], on) : typed_memory{}; };
-  const normalize_rows_arguments r{.all = rows.arguments(a),
-                                   .x = input(at.x),
-                                   .scale = input(at.scale),
-                                   .offset = input(at.offset),
-                                   .y = on.at(s.outputs[at.y]),
-                                   .type_of_y = s.outputs[at.y].type,
-                                   .mean = static_cast<float*>(on.at(s.outputs[at.mean])),
-                                   .deviation = static_cast<float*>(on.at(s.outputs[at.deviation])),
-                                   .epsilon = a.epsilon};
-  return launch_for_rows<"normalize_rows">(on, r.x.type, rows.blocks(), rows.threads_of_block(), r);
-}
-
 result<void> enqueue_row_normalization_gradient(const operator_step& s, const launch_context& on) {
   const auto a = s.attributes.as<normalization_attributes>();
   const normalization_gradient_places at(a);
   const location &x = s.inputs[at.x], &dx = s.outputs[at.dx];
-  const row_shape rows = *row_shape::of(a, x.shape, nullptr, x.type, true);
-  const bool has_scale = at.scale != absent, has_offset = at.doffset != absent;
-  auto* const sums = has_scale ? static_cast<float*>(on.at(s.workspace)) : nullptr;
+  const row_shape rows = *row_shape::of(a, x.shape, nullptr);
+  const bool has_offset = at.doffset != absent;
+  auto* const sums = static_cast<float*>(on.at(s.workspace));
   const normalize_rows_gradient_arguments r{
       .all = rows.arguments(a),
       .dy = typed_memory_at(s.inputs[at.dy], on),
       .x = typed_memory_at(x, on),
-      .scale = has_scale ? typed_memory_at(s.inputs[at.scale], on) : typed_memory{},
+      .scale = typed_memory_at(s.inputs[at.scale], on),
       .mean = static_cast<const float*>(on.at(s.inputs[at.mean])),
       .deviation = static_cast<const float*>(on.at(s.inputs[at.deviation])),
       .dx = on.at(dx),
@@ -237,7 +219,6 @@ result<void> enqueue_row_normalization_gradient(const operator_step& s, const la
       .doffsets = has_offset ? sums + rows.sums() * rows.width : nullptr,
   };
   TROUPE_TRY(launch_for_rows<"normalize_rows_gradient">(on, r.x.type, r.parts, rows.threads_of_block(), r));
-  if (!has_scale) return {};
   add_lines_arguments all{rows.sums(), rows.width, rows.width, {{r.dscales, on.at(s.outputs[at.dscale])}}};
   if (has_offset) all.tables[1] = {r.doffsets, on.at(s.outputs[at.doffset])};
   return launch_sums(on, all);
@@ -258,7 +239,7 @@ std::vector<fusion_match> stored_type_matches(const graph_analysis& m) {
     };
     if (!normalizes)
       add(stored_type_matcher(m, i).attention());
-    else if (!add(stored_type_matcher(m, i).normalization()))
+    else if (!add(stored_type_matcher(m, i).gradient_of_row_normalization()))
       add(stored_type_matcher(m, i).normalization_of_channels());
   }
   return out;
@@ -271,10 +252,8 @@ operator_step stored_type_step(const encoded_graph& g, const fusion_match& m, co
 
 result<void> enqueue_stored_type(const operator_step& s, const launch_context& on) {
   if (s.what == op::attention) return enqueue_attention(s, on);
-  const bool forward = s.what == op::normalization;
-  if (is_of_columns(s))
-    return forward ? enqueue_column_normalization(s, on) : enqueue_column_normalization_gradient(s, on);
-  return forward ? enqueue_row_normalization(s, on) : enqueue_row_normalization_gradient(s, on);
+  if (s.what == op::normalization) return enqueue_column_normalization(s, on);
+  return is_of_columns(s) ? enqueue_column_normalization_gradient(s, on) : enqueue_row_normalization_gradient(s, on);
 }
 
 }  // namespace troupe::dnn

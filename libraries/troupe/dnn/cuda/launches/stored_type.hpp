@@ -10,8 +10,9 @@
 /// own kernels compute, tensors of half types are first copied to f32.
 namespace troupe::dnn {
 
-/// Returns matches of nodes that are not matched yet: normalizations over rows or channels, and attention of few
-/// queries. A match's first node is the computed one; its other nodes convert or write the results of that node.
+/// Returns matches of nodes that are not matched yet: normalizations over channels, gradients of those over rows,
+/// and attention of few queries. A match's first node is the computed one; its other nodes convert or write the results
+/// of that node.
 std::vector<fusion_match> stored_type_matches(const graph_analysis& m);
 
 /// Returns the computed node of a match as a step with the inputs, outputs and workspace of `s`.

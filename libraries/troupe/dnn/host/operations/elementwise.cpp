@@ -150,7 +150,8 @@ class pieces {
             sequences_[o.from[0]].make(position(o, t) + l * strides_of(o).between, strides_of(o).along,
                                        to + l * t.count, t.count);
           break;
-        case reduce:  // only set kernels reduce
+        case reduce:  // only set kernels have these
+        case multiply_add:
           break;
       }
     }
