@@ -381,8 +381,7 @@ class search {
       // cuBLASLt 13.1 checks the alignment of the lines of C only. If the lines of D are less aligned, and the
       // alignment that is given for D does not say so, its kernels fail with CUDA_ERROR_MISALIGNED_ADDRESS (on an
       // H100).
-      const std::int64_t d_alignment = line_alignment(s.d, d);
-      if (line_alignment(s.c, c) > d_alignment) s.d.alignment = std::min(s.d.alignment, d_alignment);
+      s.d.alignment = std::min(s.d.alignment, line_alignment(s.d, d));
     }
     s.numbers_in_memory = f.alpha_in_memory != none || f.beta_in_memory != none;
     std::int64_t kind = 0;
