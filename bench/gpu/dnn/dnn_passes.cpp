@@ -21,7 +21,12 @@ class matrices {
         c_(random(gpu, 3)),
         of_rows_(gpu.alloc<bfloat16>(static_cast<std::size_t>(rows_)), {rows_, 1}),
         of_columns_(gpu.alloc<bfloat16>(static_cast<std::size_t>(columns_)), {1, columns_}),
-        of_all_(gpu.alloc<float>(1), {1, 1}) {}
+        of_all_(gpu.alloc<float>(1), {1, 1}),
+        losses_(gpu.alloc<float>(static_cast<std::size_t>(rows_)), {rows_, 1}) {
+    std::vector<std::int32_t> labels(static_cast<std::size_t>(rows_));
+    for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<std::int32_t>(i);
+    labels_ = tensor(gpu.upload(labels), {rows_, 1});
+  }
 
   double bytes_of_one() const noexcept { return static_cast<double>(rows_ * columns_) * sizeof(bfloat16); }
   std::int64_t rows() const noexcept { return rows_; }
@@ -33,15 +38,22 @@ class matrices {
   tensor<bfloat16> of_rows(std::int64_t n) const { return part(of_rows_, n); }
   const tensor<bfloat16>& of_columns() const noexcept { return of_columns_; }
   const tensor<float>& of_all() const noexcept { return of_all_; }
+  /// Returns the losses of the last `n` rows, whose labels are their numbers.
+  dnn::value cross_entropy(std::int64_t n) const { return dnn::cross_entropy(a(n), dnn::read(part(labels_, n)), 1); }
+  tensor<float> losses(std::int64_t n) const { return part(losses_, n); }
 
  private:
   tensor<bfloat16> random(const device& gpu, std::uint64_t seed) const {
     return tensor(random_buffer<bfloat16>(gpu, rows_ * columns_, seed), {rows_, columns_});
   }
-  tensor<bfloat16> part(const tensor<bfloat16>& t, std::int64_t n) const { return t.slice(0, rows_ - n, n); }
+  template <class T>
+  tensor<T> part(const tensor<T>& t, std::int64_t n) const {
+    return t.slice(0, rows_ - n, n);
+  }
   std::int64_t rows_, columns_;
   tensor<bfloat16> a_, b_, c_, of_rows_, of_columns_;
-  tensor<float> of_all_;
+  tensor<float> of_all_, losses_;
+  tensor<std::int32_t> labels_;
 };
 
 /// Operations that are measured one after the other, and then by PyTorch.
@@ -117,6 +129,20 @@ figures run_dnn_reduce(const settings& s) {
   all.add_of_all_rows("of all", "a.sum(dtype=torch.float32)", 1,
                       [&](std::int64_t n) { return dnn::graph{write(reduce(m.a(n), sum, {0, 1}), m.of_all())}; });
   return all.total(dnn_reduce.goal.limit);
+}
+
+figures run_dnn_cross_entropy(const settings& s) {
+  pass_list all(s, "cross entropy");
+  const matrices& m = all.of();
+  const std::string torch = "F.cross_entropy(x, torch.arange(len(x), device=x.device), reduction='sum')";
+  all.add("loss", ("(lambda x: " + torch + ")(a)").c_str(), 1,
+          [&](std::int64_t n) { return dnn::graph{write(m.cross_entropy(n), m.losses(n))}; });
+  all.add("loss and gradient", ("torch.func.grad_and_value(lambda x: " + torch + ")(a)").c_str(), 2,
+          [&](std::int64_t n) {
+            const dnn::value loss = m.cross_entropy(n), total = reduce(loss, dnn::reduction_kind::sum, {0, 1});
+            return dnn::graph{write(loss, m.losses(n)), write(dnn::gradients(total, {m.a(n)})[0], m.c(n))};
+          });
+  return all.total(dnn_cross_entropy.goal.limit);
 }
 
 }  // namespace troupe::bench

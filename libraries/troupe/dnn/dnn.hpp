@@ -13,6 +13,8 @@
 #include <troupe/dnn/operations/blocks/blocks.hpp>
 #include <troupe/dnn/operations/convolution/convolution.hpp>
 #include <troupe/dnn/operations/ctc/ctc.hpp>
+#include <troupe/dnn/operations/indexing/indexing.hpp>
+#include <troupe/dnn/operations/losses/losses.hpp>
 #include <troupe/dnn/operations/normalization/normalization.hpp>
 #include <troupe/dnn/operations/normalization/requests.hpp>
 #include <troupe/dnn/operations/pointwise/activation.hpp>

@@ -159,9 +159,10 @@ class kernel_writer {
       if (o.what == kind::read || o.what == kind::write) return;
       const std::string more = extra.empty() ? "" : cat(" + ", extra, " * ", stride_text(o.operand, last_));
       line("[[maybe_unused]] const N v", n, " = ",
-           o.what == kind::random   ? random_value(o, offset_of(o.operand) + more)
-           : o.what == kind::number ? cat("x", n)
-                                    : value_of(o, [](std::uint16_t i) { return cat("v", i); }),
+           o.what == kind::random     ? random_value(o, offset_of(o.operand) + more)
+           : o.what == kind::position ? cat("static_cast<N>(", offset_of(o.operand), more, ")")
+           : o.what == kind::number   ? cat("x", n)
+                                      : value_of(o, [](std::uint16_t i) { return cat("v", i); }),
            ";");
     });
     each([&](std::size_t, const elementwise_kernel::operation& o) {
@@ -190,7 +191,10 @@ class kernel_writer {
     const auto where = [&](std::size_t i) {
       return cat("m", i, ", ", partition_.accesses[i].how == how::once ? "0" : "k");
     };
-    if (partition_.flat && !kernel_.sequences.empty()) add_indexes(cat("(", first, " + k)"));
+    const auto has_position = [](const elementwise_kernel::operation& o) {
+      return o.what == kind::random || o.what == kind::position;
+    };
+    if (partition_.flat && std::ranges::any_of(kernel_.operations, has_position)) add_indexes(cat("(", first, " + k)"));
     add_operations(where, where, partition_.flat ? "" : "k");
     line("}");
     for (std::size_t i = 0; i < operands(); ++i)

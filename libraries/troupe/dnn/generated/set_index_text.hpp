@@ -59,6 +59,8 @@ class set_index_writer {
   const std::vector<bool>& aligned_;
   const bool columns_;
   const unsigned along_, sets_;
+  const bool is_narrow_;
+  const char* const index_;  ///< the type of indexes
   kernel_text out_;
 
  private:
@@ -70,8 +72,6 @@ class set_index_writer {
   void add_outer_indexes(std::size_t axes);
   std::string stride_text(std::size_t operand, std::size_t axis, bool inner);
 
-  const bool is_narrow_;
-  const char* const index_;                                                    // the type of indexes
   std::map<std::tuple<std::size_t, std::size_t, bool>, std::string> strides_;  // texts by operand, axis, and if inside
   std::string count_;                                                          // the text for the elements of a set
   std::vector<std::pair<std::string, std::string>> extents_;  // of the axes inside but the first, as divisors

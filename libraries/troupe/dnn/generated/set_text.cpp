@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <troupe/base/text/cat.hpp>
 #include <troupe/dnn/generated/set_index_text.hpp>
 #include <troupe/dnn/generated/set_text.hpp>
@@ -36,6 +37,8 @@ class set_writer : public set_index_writer {
   void add_writes_of_sets();
   void add_loads(const std::vector<std::size_t>& which);
   void add_values(const std::vector<std::size_t>& which);
+  std::string element(std::size_t i, const std::string& memory,
+                      const std::function<std::string(std::uint16_t)>& argument);
   void add_loop_over_elements(const std::vector<std::string>& lines);
   void add_reductions(const std::vector<std::size_t>& all);
   void add_parts_of_chunk(const std::vector<std::size_t>& all);
@@ -88,7 +91,7 @@ std::vector<std::size_t> set_writer::needed_for(const std::vector<std::size_t>& 
   for (std::size_t i = needed.size(); i-- > 0;) {
     if (!needed[i] || known_[i] || k_.is_of_set[i]) continue;
     out.push_back(i);
-    if (at(i).what != kind::read)
+    if (at(i).has_arguments())
       for (const std::uint16_t a : at(i).from) needed[a] = true;
   }
   std::ranges::reverse(out);
@@ -106,6 +109,9 @@ void set_writer::add_value_of_set(std::size_t i) {
     const std::int64_t stride = columns_ ? neighbor_stride(o.operand) : 0;
     line("  s", i, "[j] = number::load(", text_of(type(o.operand)), ", at.all[", o.operand, "], b", o.operand,
          stride == 0 ? "" : " + j * " + neighbor_stride_text(o.operand), ");");
+  } else if (o.what == kind::position) {
+    line("  s", i, "[j] = static_cast<N>(b", o.operand,
+         columns_ && neighbor_stride(o.operand) != 0 ? " + j * " + neighbor_stride_text(o.operand) : "", ");");
   } else if (o.what == kind::number) {
     line("  s", i, "[j] = ", text_of_bits(number(std::bit_cast<std::int64_t>(o.value))), ";");
   } else {
@@ -170,19 +176,29 @@ void set_writer::add_values(const std::vector<std::size_t>& which) {
   add_loads(which);
   for (const std::size_t i : which) line("[[maybe_unused]] N v", i, "[", elements(), "];");
   line("#pragma unroll");
-  line("for (int v = 0; v < ", k_.partition.vectors, "; ++v)");
+  line("for (int v = 0; v < ", k_.partition.vectors, "; ++v) {");
+  if (std::ranges::any_of(which, [&](std::size_t i) { return at(i).what == kind::position; })) add_element_index();
   line("#pragma unroll");
   line("for (int j = 0; j < ", along_, "; ++j) {");
   line("const int e = v * ", along_, " + j;");
   for (const std::size_t i : which) {
-    const operation& o = at(i);
-    const bool once = o.what == kind::read && bytes_at_once(o.operand) == 0;
-    line("v", i, "[e] = ",
-         o.what == kind::read ? cat("number::load(", text_of(type(o.operand)), ", m", i, ", ", once ? "v" : "e", ")")
-                              : value_of(o, [&](std::uint16_t a) { return value(a, neighbor()); }),
+    const bool once = at(i).what == kind::read && bytes_at_once(at(i).operand) == 0;
+    line("v", i,
+         "[e] = ", element(i, cat("m", i, once ? ", v" : ", e"), [&](std::uint16_t a) { return value(a, neighbor()); }),
          ";");
   }
   line("}");
+  line("}");
+}
+
+// Returns the text for the value of an element. What it reads is in `memory`.
+std::string set_writer::element(std::size_t i, const std::string& memory,
+                                const std::function<std::string(std::uint16_t)>& argument) {
+  const operation& o = at(i);
+  if (o.what == kind::read) return cat("number::load(", text_of(type(o.operand)), ", ", memory, ")");
+  if (o.what != kind::position) return value_of(o, argument);
+  const std::string along = neighbor_stride(o.operand) != 0 ? " + j * " + neighbor_stride_text(o.operand) : "";
+  return cat("static_cast<N>(static_cast<", index_, ">(b", o.operand, " + ", inner_offset(o.operand), along, "))");
 }
 
 void set_writer::add_loop_over_elements(const std::vector<std::string>& lines) {
@@ -360,12 +376,9 @@ void set_writer::add_writes_of_elements() {
   line("[[maybe_unused]] const int e = v * ", along_, " + j;");
   const auto here = [&](std::uint16_t a) { return k_.is_of_set[a] || known_[a] ? value(a, neighbor()) : cat("x", a); };
   for (const std::size_t i : needed) {
-    const operation& o = at(i);
-    const bool once = o.what == kind::read && bytes_at_once(o.operand) == 0;
+    const bool once = at(i).what == kind::read && bytes_at_once(at(i).operand) == 0;
     const std::string read = is_early(i) ? cat("m", i, once ? ", v" : ", e") : cat("l", i, once ? ", 0" : ", j");
-    line("[[maybe_unused]] const N x", i, " = ",
-         o.what == kind::read ? cat("number::load(", text_of(type(o.operand)), ", ", read, ")") : value_of(o, here),
-         ";");
+    line("[[maybe_unused]] const N x", i, " = ", element(i, read, here), ";");
   }
   for (const std::size_t i : writes)
     line("number::store(", text_of(type(at(i).operand)), ", w", i, ", j, ", here(at(i).from[0]), ");");

@@ -45,6 +45,7 @@ class set_generator {
       add(out, {.what = kind::read, .operand = add_operand(out, aligned, is_of_set, i != 0)}, is_of_set);
     }
     add(out, {.what = kind::number, .value = random_.one_of({0.5, -1.25, 3.0})}, true);
+    if (random_.between(0, 3) == 0) add_indexes(out);
     for (std::int64_t i = 0; i < steps; ++i) add_step(out);
     add_reduction(out, any(out, false));
     const std::size_t values = out.what.operations.size();
@@ -80,6 +81,17 @@ class set_generator {
     do at = static_cast<std::uint16_t>(random_.between(0, static_cast<std::int64_t>(of.what.operations.size()) - 1));
     while (of.what.operations[at].what == kind::write || (of.what.is_of_set[at] && !may_be_of_set));
     return at;
+  }
+  void add_indexes(random_sets& to) {
+    location l{.number = no_tensor, .type = dtype::f32, .shape = to.shape};
+    l.shape.strides = {};
+    const auto along = static_cast<std::size_t>(random_.between(0, static_cast<std::int64_t>(l.shape.rank) - 1));
+    for (std::size_t i = 0; i < l.shape.rank; ++i)
+      if (i != along) l.shape.extents[i] = 1;
+    l.shape.strides[along] = 1;
+    to.what.operands.push_back(l), to.memory.emplace_back(64), to.begin.push_back(0);
+    add(to, {.what = kind::position, .operand = static_cast<std::uint16_t>(to.what.operands.size() - 1)},
+        (to.over >> along & 1) == 0 || l.shape.extents[along] == 1);
   }
   void add_reduction(random_sets& to, std::uint16_t of) {
     using enum elementwise_kernel::operation::reducing;

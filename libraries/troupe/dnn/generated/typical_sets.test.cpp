@@ -22,6 +22,7 @@ class typical_sets : public ::testing::TestWithParam<dtype> {
  protected:
   value given(const extents& e) { return value(operand<access_mode::read>(e, GetParam())); }
   value of_floats(const extents& e) { return value(operand<access_mode::read>(e, dtype::f32)); }
+  value labels(const extents& e) { return value(operand<access_mode::read>(e, dtype::i32)); }
   written to(const value& v) {
     return {v, operand<access_mode::write>(extents(v.extents().begin(), v.extents().end()), GetParam())};
   }
@@ -94,6 +95,13 @@ TEST_P(typical_sets, reductions_are_one_step_without_spills) {
   expect_one_step_without_spills({to_floats(reduce(given({64, 256, 56, 56}), mean, {0, 2, 3}))});
   const value p = softmax(given(e), 1), loss = reduce(p * log(p + 1e-6), sum, {1});
   expect_one_step_without_spills({to(p), to_floats(-1.0 * loss)});
+}
+
+TEST_P(typical_sets, cross_entropy_and_its_gradient_are_one_step_without_spills) {
+  const value x = given({4096, 32'000}), loss = cross_entropy(x, labels({4096, 1}), 1);
+  expect_one_step_without_spills({to_floats(loss)});
+  const value total = reduce(loss, reduction_kind::sum, {0, 1});
+  expect_one_step_without_spills({to_floats(loss), to(gradients(total, {x})[0])});
 }
 
 TEST_P(typical_sets, normalizations_are_one_step_without_spills) {

@@ -6,6 +6,7 @@
 #include <troupe/dnn/operations/blocks/attributes.hpp>
 #include <troupe/dnn/operations/convolution/attributes.hpp>
 #include <troupe/dnn/operations/ctc/attributes.hpp>
+#include <troupe/dnn/operations/indexing/attributes.hpp>
 #include <troupe/dnn/operations/normalization/attributes.hpp>
 #include <troupe/dnn/operations/pointwise/attributes.hpp>
 #include <troupe/dnn/operations/pooling/attributes.hpp>

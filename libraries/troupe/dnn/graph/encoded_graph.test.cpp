@@ -3,6 +3,7 @@
 #include <cstring>
 #include <troupe/dnn/operations/attention/attributes.hpp>
 #include <troupe/dnn/operations/blocks/attributes.hpp>
+#include <troupe/dnn/operations/indexing/attributes.hpp>
 #include <troupe/dnn/operations/normalization/attributes.hpp>
 #include <troupe/dnn/operations/pointwise/attributes.hpp>
 #include <troupe/dnn/operations/pooling/attributes.hpp>
@@ -149,6 +150,8 @@ TEST(encoded_graphs, attributes_that_do_not_fit_the_tensors_yield_an_empty_graph
     EXPECT_EQ(is_accepted(op::pooling_gradient, 1, 1, a), kind == 2) << kind;
     EXPECT_EQ(is_accepted(op::softmax, 1, 1, softmax_attributes{0, kind}), kind == 0) << kind;
   }
+  for (const std::int64_t axis : {-1, 0, 7, 8})
+    EXPECT_EQ(is_accepted(op::iota, 0, 1, iota_attributes{axis}), axis == 0 || axis == 7) << axis;
   for (const std::int64_t kind : {-1, 0, 2, 3}) {
     EXPECT_EQ(is_accepted(op::random, 0, 1, random_attributes{random_kind(kind), 0, 0, 0}), kind == 0 || kind == 2)
         << kind;

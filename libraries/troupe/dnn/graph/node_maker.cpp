@@ -28,7 +28,8 @@ node_maker::node_maker(op what, std::string_view name, std::vector<value> inputs
 
 void node_maker::refuse(std::string_view input, std::string_view is, std::string expected) {
   if (!fine()) return;
-  const bool is_vowel = std::string_view("aeiou").find(name_.front()) != std::string_view::npos;
+  const bool is_vowel =
+      std::string_view("aeiou").find(name_.front()) != std::string_view::npos && !name_.starts_with("one_");
   made_.refused = {cat(is_vowel ? "has an " : "has a ", name_, " whose ", input, " ", is), std::move(expected),
                    std::string(input), std::string(is)};
   made_.inputs.clear();

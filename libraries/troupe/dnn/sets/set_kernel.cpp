@@ -53,14 +53,15 @@ class kernel_builder {
     std::vector<bool> used(all.size());
     for (std::size_t i = all.size(); i-- > 0;) {
       used[i] = used[i] || all[i].what == kind::write;
-      if (used[i] && all[i].what != kind::read && all[i].what != kind::number)
+      if (used[i] && all[i].has_arguments())
         for (const std::uint16_t a : all[i].from) used[a] = true;
     }
     std::vector<std::uint16_t> now(all.size());  // indexes of the remaining operations
     std::size_t count = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (!used[i]) continue;
-      for (std::uint16_t& a : all[i].from) a = now[a];
+      for (std::uint16_t& a : all[i].from)
+        if (all[i].has_arguments()) a = now[a];
       now[i] = static_cast<std::uint16_t>(count);
       all[count] = all[i], out_.is_of_set[count++] = out_.is_of_set[i];
     }
@@ -110,6 +111,17 @@ class kernel_builder {
     add({.what = kind::write, .operand = add_operand(to), .from = {from, from, from}}, out_.is_of_set[from]);
   }
 
+  std::uint16_t add_indexes(const encoded_node& n) {
+    location l = positions_of(n, tensor(n.outputs[0]).shape);
+    l.shape = grouped(l.shape, match_.channels, match_.groups);
+    bool is_of_set = true;
+    for (std::size_t i = 0; i < l.shape.rank; ++i) {
+      if (l.shape.strides[i] == 0) l.shape.extents[i] = 1;
+      if ((over_ >> i & 1) != 0 && l.shape.extents[i] != 1) is_of_set = false;
+    }
+    return add({.what = kind::position, .operand = add_operand(l)}, is_of_set);
+  }
+
   // Returns the operation that computes or reads a tensor.
   std::uint16_t value_of(std::uint16_t t) {
     if (const auto known = computed_.find(t); known != computed_.end()) return known->second;
@@ -131,6 +143,10 @@ class kernel_builder {
     if (std::none_of(n.outputs, n.outputs + n.output_count, [&](std::uint16_t t) { return needed_.contains(t); }))
       return;
     if (n.what == dnn::op::normalization) return normalize(n);
+    if (n.what == dnn::op::iota) {
+      computed_[n.outputs[0]] = add_indexes(n);
+      return;
+    }
     if (n.what == dnn::op::normalization_gradient) return differentiate_normalization(n);
     std::uint16_t from[3] = {};
     for (std::size_t k = 0; k < n.input_count; ++k) from[k] = value_of(n.inputs[k]);

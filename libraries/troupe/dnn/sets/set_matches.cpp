@@ -145,7 +145,7 @@ class match_finder {
     if (g_.matched[i] || std::ranges::binary_search(m.nodes, i)) return false;
     const auto what = reduced::of(g_, i);
     if (what ? !what->has_one_kernel_like(reduced_)
-             : n.what != op::pointwise && n.what != op::convert && n.what != op::write)
+             : n.what != op::pointwise && n.what != op::convert && n.what != op::write && n.what != op::iota)
       return false;
     const tensor_shape& result = g_.tensor(n.outputs[0]).shape;
     if (!same_extents(result, reduced_.elements) &&

@@ -32,7 +32,7 @@ std::size_t count_kept_values(const set_kernel& k) {
   for (std::size_t i = count; i-- > 0;) {
     const set_kernel::operation& o = k.operations[i];
     for (std::size_t p = first[i]; p < last[i] && !k.is_of_set[i]; ++p) ++kept[p + 1];
-    if (o.what == kind::read || o.what == kind::number || (k.is_of_set[i] && o.what != kind::reduce)) continue;
+    if (!o.has_arguments() || (k.is_of_set[i] && o.what != kind::reduce)) continue;
     const std::size_t here = o.what == kind::reduce ? depth[i] : o.what == kind::write ? results : first[i];
     if (here == SIZE_MAX) continue;  // nothing uses it
     for (const std::uint16_t a : o.from) first[a] = std::min(first[a], here), last[a] = std::max(last[a], here);
@@ -76,6 +76,7 @@ class partitioner {
   std::pair<unsigned, unsigned> widths(bool along_sets) const noexcept {
     unsigned narrowest = widest, most = 1;
     for (std::size_t i = 0; i < k_.operands.size(); ++i) {
+      if (!k_.operands[i].exists()) continue;
       if ((along_sets ? k_.outer_stride(i, outer_) : k_.inner_stride(i, inner_)) != 1) continue;
       narrowest = std::min(narrowest, bytes(i)), most = std::max(most, bytes(i));
     }
@@ -175,7 +176,7 @@ std::vector<std::size_t> depths_of(const set_kernel& k) {
       out[i] = out[o.from[1]];  // computed together with the mean
       continue;
     }
-    if (o.what != kind::read && o.what != kind::number)
+    if (o.has_arguments())
       for (const std::uint16_t a : o.from) out[i] = std::max(out[i], out[a]);
     out[i] += o.what == kind::reduce ? 1 : 0;
   }
@@ -204,7 +205,7 @@ void partition(set_kernel& k, const tensor_shape& of, std::int64_t over, std::ui
   for (std::size_t i = 0; i < of.rank; ++i) ((over >> i & 1) != 0 ? sets : elements).extents[i] = 1;
   // The spaces have the order of the operand with the most bytes.
   const auto bytes = [](const location& l) {
-    return static_cast<std::uint64_t>(elements_of(l.shape)) * bytes_of(l.type);
+    return l.exists() ? static_cast<std::uint64_t>(elements_of(l.shape)) * bytes_of(l.type) : 0;
   };
   const auto largest = static_cast<std::size_t>(std::ranges::max_element(k.operands, {}, bytes) - k.operands.begin());
   std::vector<axis_values> strides;

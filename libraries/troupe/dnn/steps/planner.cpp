@@ -7,6 +7,7 @@
 #include <troupe/dnn/operations/random/attributes.hpp>
 #include <troupe/dnn/operations/shaping/attributes.hpp>
 #include <troupe/dnn/steps/buffer_offsets.hpp>
+#include <troupe/dnn/steps/geometry.hpp>
 #include <troupe/dnn/steps/planner.hpp>
 #include <troupe/dnn/steps/precision.hpp>
 #include <troupe/dnn/steps/read_set.hpp>
@@ -61,7 +62,7 @@ class planner {
   std::uint16_t operation_for(std::uint16_t t);
   bool is_full() const noexcept;
   void append(const encoded_node& n);
-  std::uint16_t append_random(const encoded_node& n);
+  std::uint16_t append_positions(const encoded_node& n);
   void close_kernel();
   void push_kernel(elementwise_kernel kernel);
 
@@ -209,8 +210,8 @@ void planner::append(const encoded_node& n) {
   const encoded_tensor& out = tensor(n.outputs[0]);
   if (!open_kernel_) open_kernel_.emplace().extents = out.shape;
   operation o{.what = operation::kind::apply};
-  if (n.what == op::random) {
-    tensors_[n.outputs[0]].operation_number = append_random(n);
+  if (n.what == op::random || n.what == op::iota) {
+    tensors_[n.outputs[0]].operation_number = append_positions(n);
     return kernel_tensors_.push_back(n.outputs[0]);
   }
   for (std::size_t k = 0; k < n.input_count; ++k) o.from[k] = operation_for(n.inputs[k]);
@@ -229,14 +230,14 @@ void planner::append(const encoded_node& n) {
   kernel_tensors_.push_back(n.outputs[0]);
 }
 
-std::uint16_t planner::append_random(const encoded_node& n) {
+std::uint16_t planner::append_positions(const encoded_node& n) {
+  const std::uint16_t positions = add_operand(positions_of(n, open_kernel_->extents));
+  if (n.what == op::iota) return add_operation({.what = operation::kind::position, .operand = positions});
   elementwise_kernel::sequence s{n.attributes.as<random_attributes>(), {}};
   if (n.input_count != 0) s.words = location_of(n.inputs[0]);
   open_kernel_->sequences.push_back(s);
   const auto number = static_cast<std::uint16_t>(open_kernel_->sequences.size() - 1);
-  location positions{.is_buffer = false, .number = no_tensor, .type = {}, .offset = 0, .shape = open_kernel_->extents};
-  positions.shape.strides = dense_strides(positions.shape);
-  return add_operation({.what = operation::kind::random, .operand = add_operand(positions), .from = {number}});
+  return add_operation({.what = operation::kind::random, .operand = positions, .from = {number}});
 }
 
 // Ends the open elementwise kernel, and spills its results that later nodes read.

@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
+#include <troupe/dnn/operations/indexing/attributes.hpp>
+#include <troupe/dnn/operations/pointwise/attributes.hpp>
 #include <troupe/dnn/steps/precision.hpp>
 #include <vector>
 
@@ -15,8 +18,24 @@ bool has_small_images(const encoded_tensor& image) noexcept {
   return count <= most;
 }
 
+// Returns true if all results of comparing an integer with the tensor are right even if float rounds the integer: it
+// has only integers that float can represent, and all between them.
+bool is_compared_exactly(const encoded_graph& g, std::uint16_t tensor) noexcept {
+  const encoded_tensor& t = g.tensors()[tensor];
+  if (t.where == encoded_tensor::place::number)
+    return std::abs(t.number) <= static_cast<double>(most_iota) && std::trunc(t.number) == t.number;
+  return std::ranges::any_of(g.nodes(),
+                             [&](const encoded_node& n) { return n.what == op::iota && n.outputs[0] == tensor; });
+}
+bool compares(const encoded_node& n) noexcept {
+  if (n.what != op::pointwise) return false;
+  const epilogue::op f = n.attributes.as<pointwise_attributes>().function;
+  return f == epilogue::op::equal || f == epilogue::op::less || f == epilogue::op::less_equal;
+}
+
 // Returns true if a node reads an input's integers without conversion, or float can represent these integers.
 bool reads_exactly(const encoded_graph& g, const encoded_node& n, std::size_t input) noexcept {
+  if (compares(n) && is_compared_exactly(g, n.inputs[1 - input])) return true;
   if (n.what == op::random || input >= n.count_value_inputs()) return true;
   return n.what == op::pooling_index_gradient && input == 1 && has_small_images(g.tensors()[n.outputs[0]]);
 }

@@ -27,6 +27,7 @@ void add_functions(std::vector<support_case>& to) {
 
 void add_random(std::vector<support_case>& to) {
   const auto add = [&](const char* name, auto make) { to.push_back({name, "", op::random, make}); };
+  to.push_back({"iota", "", op::iota, [](tensors&) { return results{{iota(square, 1)}}; }});
   add("random_uniform", [](tensors&) { return results{{random_uniform(square, 1)}}; });
   add("random_normal", [](tensors&) { return results{{random_normal(square, 1)}}; });
   add("random_bernoulli", [](tensors&) { return results{{random_bernoulli(square, 0.5, 1)}}; });

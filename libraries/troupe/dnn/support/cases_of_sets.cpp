@@ -25,6 +25,8 @@ void add_softmax(std::vector<support_case>& to) {
       [=](tensors& t) { return results{{softmax_gradient(t.given(e), t.given(e), 1)}}; });
   add("log_softmax_gradient", op::softmax_gradient,
       [=](tensors& t) { return results{{log_softmax_gradient(t.given(e), t.given(e), 1)}}; });
+  add("cross_entropy", op::softmax,
+      [=](tensors& t) { return results{{}, {cross_entropy(t.given(e), t.of(dtype::i32, {64, 1}), 1)}}; });
 }
 
 // Adds normalizations over rows of `width` elements.

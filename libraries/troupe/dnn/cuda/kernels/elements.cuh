@@ -60,7 +60,8 @@ __device__ void compute_elements(const kernel_arguments::elements& e) {
       const operation& o = e.all[k];
       const kernel_arguments::operand& at = e.operands[o.operand];
       i64 offset = 0;
-      if (o.what == operation::read || o.what == operation::write || o.what == operation::random)
+      if (o.what == operation::read || o.what == operation::write || o.what == operation::random ||
+          o.what == operation::position)
         for (i64 i = 0; i < e.rank; ++i) offset += index[i] * at.strides[i];
       if (o.what == operation::read)
         values[k] = number::load(static_cast<dtype>(at.type), at.memory, offset);
@@ -73,6 +74,8 @@ __device__ void compute_elements(const kernel_arguments::elements& e) {
         values[k] = number::rounded(static_cast<dtype>(o.type), values[o.from[0]]);
       else if (o.what == operation::random)
         values[k] = random_at<N>(e.sequences[o.from[0]], offset);
+      else if (o.what == operation::position)
+        values[k] = static_cast<N>(offset);
       else
         number::store(static_cast<dtype>(at.type), at.memory, offset, values[o.from[0]]);
     }

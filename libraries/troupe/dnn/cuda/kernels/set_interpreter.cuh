@@ -142,6 +142,8 @@ class set_interpreter {
       values_[k] = number::load(static_cast<dtype>(of.type), of.memory, offset(of, o.is_of_set != 0));
     } else if (o.what == operation::number) {
       values_[k] = static_cast<N>(o.value);
+    } else if (o.what == operation::position) {
+      values_[k] = static_cast<N>(offset(all_.operands[o.operand], o.is_of_set != 0));
     } else if (o.what == operation::multiply_add) {
       values_[k] = sets::multiply_add(first, values_[o.from[1]], values_[o.from[2]]);
     } else if (o.what == operation::apply) {

@@ -22,7 +22,13 @@ static_assert(static_cast<int>(kind::read) == kernel_arguments::operation::read 
               static_cast<int>(kind::round) == kernel_arguments::operation::round &&
               static_cast<int>(kind::write) == kernel_arguments::operation::write &&
               static_cast<int>(kind::random) == kernel_arguments::operation::random &&
-              static_cast<int>(kind::reduce) == kernel_arguments::operation::reduce);
+              static_cast<int>(kind::reduce) == kernel_arguments::operation::reduce &&
+              static_cast<int>(kind::multiply_add) == kernel_arguments::operation::multiply_add &&
+              static_cast<int>(kind::position) == kernel_arguments::operation::position);
+using reducing = elementwise_kernel::operation::reducing;
+static_assert(static_cast<int>(reducing::products) == kernel_arguments::operation::products &&
+              static_cast<int>(reducing::moments) == kernel_arguments::operation::moments &&
+              static_cast<int>(reducing::squares) == kernel_arguments::operation::squares);
 
 // Launches a generated kernel. `for_each_address(add)` calls `add` for each address of its parameter.
 template <class ForEachAddress>
@@ -81,7 +87,7 @@ result<void> enqueue_generated(const generated_kernels_of_plan& all, std::size_t
   for (const generated::source::launch& how : all.launches_of(step))
     TROUPE_TRY(launch_generated(all, how, on, [&](auto&& add) {
       const sets::set_kernel& k = of_step[how.set_kernel];
-      for (const location& l : k.operands) add(on.at(l));
+      for (const location& l : k.operands) add(l.exists() ? on.at(l) : nullptr);
       add(k.partition.parts == 1 ? nullptr : on.at(k.partial));
     }));
   return {};

@@ -25,7 +25,7 @@ kernel_arguments::set_arguments set_arguments_of(const sets::set_kernel& k, cons
   a.partial = p.parts == 1 ? nullptr : static_cast<double*>(at(k.partial));
   for (std::size_t i = 0; i < k.operations.size(); ++i) a.all[i] = operation_of(k.operations[i], k.is_of_set[i]);
   for (std::size_t i = 0; i < k.operands.size(); ++i) {
-    a.operands[i].memory = at(k.operands[i]);
+    a.operands[i].memory = k.operands[i].exists() ? at(k.operands[i]) : nullptr;
     a.operands[i].type = static_cast<std::uint64_t>(k.operands[i].type);
     for (std::size_t n = 0; n < k.outside.rank(); ++n) a.operands[i].outside[n] = k.outer_stride(i, n);
     for (std::size_t n = 0; n < k.inside.rank(); ++n) a.operands[i].inside[n] = k.inner_stride(i, n);

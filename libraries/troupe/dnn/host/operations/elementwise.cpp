@@ -147,8 +147,14 @@ class pieces {
           break;
         case random:
           for (std::int64_t l = 0; l < t.lines; ++l)
-            sequences_[o.from[0]].make(position(o, t) + l * strides_of(o).between, strides_of(o).along,
+            sequences_[o.from[0]].make(first_position(o, t) + l * strides_of(o).between, strides_of(o).along,
                                        to + l * t.count, t.count);
+          break;
+        case position:
+          for (std::int64_t l = 0; l < t.lines; ++l)
+            for (std::int64_t i = 0; i < t.count; ++i)
+              to[l * t.count + i] =
+                  static_cast<N>(first_position(o, t) + l * strides_of(o).between + i * strides_of(o).along);
           break;
         case reduce:  // only set kernels have these
         case multiply_add:
@@ -163,12 +169,12 @@ class pieces {
     const std::size_t operand = kernel_.operand_in_space[o.operand], rank = kernel_.over.rank();
     return {kernel_.over.line_stride(operand), rank > 1 ? kernel_.over.stride(operand, rank - 2) : 0};
   }
-  std::int64_t position(const elementwise_kernel::operation& o, const tile& t) const noexcept {
+  std::int64_t first_position(const elementwise_kernel::operation& o, const tile& t) const noexcept {
     const std::size_t operand = kernel_.operand_in_space[o.operand];
     return kernel_.over.begin(operand, t.line) + t.first * kernel_.over.line_stride(operand);
   }
   std::byte* address(const elementwise_kernel::operation& o, const tile& t) const noexcept {
-    return at_[o.operand] + position(o, t) * static_cast<std::int64_t>(bytes_of(type(o)));
+    return at_[o.operand] + first_position(o, t) * static_cast<std::int64_t>(bytes_of(type(o)));
   }
 
   const elementwise_kernel& kernel_;

@@ -6,6 +6,7 @@
 #include <troupe/dnn/operations/blocks/attributes.hpp>
 #include <troupe/dnn/operations/convolution/attributes.hpp>
 #include <troupe/dnn/operations/ctc/attributes.hpp>
+#include <troupe/dnn/operations/indexing/attributes.hpp>
 #include <troupe/dnn/operations/normalization/attributes.hpp>
 #include <troupe/dnn/operations/pointwise/attributes.hpp>
 #include <troupe/dnn/operations/pooling/attributes.hpp>
@@ -43,6 +44,8 @@ void round_to_type(const no_attributes&, inputs in, outputs out);
 void compute_pointwise(const pointwise_attributes& a, inputs in, outputs out);
 
 void make_random(const random_attributes& a, inputs in, outputs out);
+
+void count_along(const iota_attributes& a, inputs in, outputs out);
 
 void reshape(const no_attributes&, inputs in, outputs out);
 void transpose(const transposition_attributes& a, inputs in, outputs out);
@@ -89,6 +92,7 @@ inline constexpr op_table<definition> definitions{{
     {op::convert, {by<no_attributes, round_to_type>, rounding::none}},
     {op::pointwise, {by<pointwise_attributes, compute_pointwise>, rounding::result}},
     {op::random, {by<random_attributes, make_random>, rounding::result}},
+    {op::iota, {by<iota_attributes, count_along>, rounding::none}},
     {op::reshape, {by<no_attributes, reshape>, rounding::none}},
     {op::transposition, {by<transposition_attributes, transpose>, rounding::none}},
     {op::concatenation, {by<concatenation_attributes, concatenate>, rounding::none}},

@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: The Troupe authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <limits>
+#include <troupe/dnn/dnn.hpp>
+#include <troupe/dnn/testing/numerics.hpp>
+
+namespace troupe::dnn {
+namespace {
+
+using namespace testing;
+
+class dnn_indexing : public dnn_numerics {
+ protected:
+  extents any_extents(std::size_t least_rank) {
+    extents e(static_cast<std::size_t>(random.between(static_cast<std::int64_t>(least_rank), 4)));
+    for (std::int64_t& n : e) n = random.between(1, 12);
+    return e;
+  }
+  std::size_t any_axis(const extents& e) {
+    return static_cast<std::size_t>(random.between(0, static_cast<std::int64_t>(e.size()) - 1));
+  }
+  static extents reduced(extents e, std::size_t axis) {
+    e[axis] = 1;
+    return e;
+  }
+  // Returns labels, of which some are no class: the ignored one, one too small, or too large.
+  stored_tensor& labels(const extents& e, std::int64_t classes) {
+    stored_tensor& t = stored(dtype::i32, e);
+    t.fill([&] {
+      return random.between(0, 4) != 0
+                 ? static_cast<double>(random.between(0, classes - 1))
+                 : random.one_of({-100.0, -1.0, static_cast<double>(classes), 16777217.0, -2147483648.0});
+    });
+    return t;
+  }
+};
+
+TEST_F(dnn_indexing, iota_and_one_hot_match_the_definition) {
+  for (const dtype t : {dtype::f32, dtype::f64, dtype::bf16, dtype::i32, dtype::u8})
+    for (int i = 0; i < 8 && !HasFailure(); ++i) {
+      const extents e = any_extents(1);
+      const std::size_t axis = any_axis(e);
+      const value indexes = iota(e, axis);
+      expect_as_defined({indexes, given(dtype::f16, e) * indexes - 0.5, reduce(indexes, reduction_kind::sum, {axis})},
+                        t, 1e-5);
+      const std::int64_t classes = random.between(1, 20);
+      extents of_labels = e;
+      of_labels.resize(std::min<std::size_t>(of_labels.size(), 3));
+      expect_as_defined({one_hot(value(labels(of_labels, classes).operand<access_mode::read>()), classes)}, t, 0);
+    }
+}
+
+TEST_F(dnn_indexing, indexes_along_a_long_axis_are_exact) {
+  expect_as_defined({iota({2, 100'003}, 1), iota({100'003, 2}, 0)}, dtype::f32, 0);
+}
+
+TEST_F(dnn_indexing, arg_max_and_arg_min_return_the_first_of_equal_elements_and_of_nan) {
+  for (const dtype t : {dtype::f32, dtype::f64, dtype::f16, dtype::i8, dtype::i32})
+    for (int i = 0; i < 8 && !HasFailure(); ++i) {
+      extents e = any_extents(1);
+      const std::size_t axis = any_axis(e);
+      if (random.between(0, 2) == 0) e[axis] = random.between(100, 3000);
+      stored_tensor& x = stored(t, e);
+      const bool may_be_nan = t < dtype::i8 && random.between(0, 1) == 0;
+      x.fill([&] {
+        return may_be_nan && random.between(0, 20) == 0 ? std::numeric_limits<double>::quiet_NaN()
+                                                        : static_cast<double>(random.between(-9, 9));
+      });
+      stored_tensor &most = stored(dtype::i32, reduced(e, axis)), &least = stored(dtype::i32, reduced(e, axis));
+      const value of(x.operand<access_mode::read>());
+      run(computation{.graph = {write(arg_max(of, axis), most.operand<access_mode::write>()),
+                                write(arg_min(of, axis), least.operand<access_mode::write>())}});
+      const std::vector<double> all = x.values(), got_most = most.values(), got_least = least.values();
+      std::int64_t inner = 1;
+      for (std::size_t k = axis + 1; k < e.size(); ++k) inner *= e[k];
+      for (std::size_t set = 0; set < got_most.size(); ++set) {
+        const auto s = static_cast<std::int64_t>(set);
+        const auto at = [&](std::int64_t k) {
+          return all[static_cast<std::size_t>((s / inner * e[axis] + k) * inner + s % inner)];
+        };
+        std::int64_t largest = 0, smallest = 0;
+        for (std::int64_t k = 1; k < e[axis]; ++k) {
+          const auto is_better = [&](std::int64_t than, bool more) {
+            return !std::isnan(at(than)) && (std::isnan(at(k)) || (more ? at(k) > at(than) : at(k) < at(than)));
+          };
+          if (is_better(largest, true)) largest = k;
+          if (is_better(smallest, false)) smallest = k;
+        }
+        ASSERT_EQ(got_most[set], largest) << numerics::how_to_repeat();
+        ASSERT_EQ(got_least[set], smallest) << numerics::how_to_repeat();
+      }
+    }
+}
+
+TEST_F(dnn_indexing, cross_entropy_and_its_gradient_match_the_definition) {
+  for (const dtype t : {dtype::f32, dtype::f64, dtype::f16, dtype::bf16})
+    for (int i = 0; i < 8 && !HasFailure(); ++i) {
+      extents e = any_extents(1);
+      const std::size_t axis = any_axis(e);
+      if (random.between(0, 2) == 0) e[axis] = random.between(100, 3000);
+      extents of_labels = e;
+      of_labels[axis] = 1;
+      const value x = given(t, e) * 3.0, l(labels(of_labels, e[axis]).operand<access_mode::read>());
+      const cross_entropy_options o{.label_smoothing = random.one_of({0.0, 0.0, 0.1}),
+                                    .ignored = random.one_of<std::int64_t>({-100, 0})};
+      const value loss = cross_entropy(x, l, axis, o);
+      // The sum of the losses that are numbers.
+      std::vector<std::size_t> all(e.size());
+      std::iota(all.begin(), all.end(), 0);
+      const value total = reduce(select(equal(loss, loss), loss, 0), reduction_kind::sum, all);
+      expect_as_defined({loss, gradients(total, {x})[0]}, dtype::f32, 1e-4);
+    }
+}
+
+TEST_F(dnn_indexing, cross_entropy_of_rows_has_known_values) {
+  stored_tensor &x = stored(dtype::f32, {4, 3}), &l = stored(dtype::i32, {4, 1}), &loss = stored(dtype::f32, {4, 1}),
+                &smoothed = stored(dtype::f32, {4, 1});
+  const double numbers[] = {1, 2, 3, 0.5, -0.5, 0, 10, -10, -std::numeric_limits<double>::infinity(), 1, 1, 1},
+               classes[] = {2, 0, 0, -100};
+  x.fill([&, i = 0]() mutable { return numbers[i++]; });
+  l.fill([&, i = 0]() mutable { return classes[i++]; });
+  const value of(x.operand<access_mode::read>()), at(l.operand<access_mode::read>());
+  run(computation{
+      .graph = {write(cross_entropy(of, at, 1), loss.operand<access_mode::write>()),
+                write(cross_entropy(of, at, 1, {.label_smoothing = 0.1}), smoothed.operand<access_mode::write>())}});
+  const double infinity = std::numeric_limits<double>::infinity(),
+               first = std::log(std::exp(1) + std::exp(2) + std::exp(3)),
+               second = std::log(std::exp(0.5) + std::exp(-0.5) + 1);
+  const double want[] = {first - 3, second - 0.5, 0, 0},
+               want_smoothed[] = {first - 0.9 * 3 - 0.1 * 2, second - 0.9 * 0.5, infinity, 0};
+  const std::vector<double> got = loss.values(), got_smoothed = smoothed.values();
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_NEAR(got[i], want[i], 1e-6) << i;
+    if (std::isinf(want_smoothed[i]))
+      EXPECT_EQ(got_smoothed[i], infinity);
+    else
+      EXPECT_NEAR(got_smoothed[i], want_smoothed[i], 1e-6) << i;
+  }
+}
+
+}  // namespace
+}  // namespace troupe::dnn
