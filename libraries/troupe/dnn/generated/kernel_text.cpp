@@ -120,6 +120,15 @@ class kernel_writer {
                : cat("dnn::bernoulli_of<N>(", word, ", ", bernoulli_limit(a.probability), "u)");
   }
 
+  // Returns the text for the element of an operand at an index along an axis.
+  std::string part_text(const elementwise_kernel::operation& o, const std::string& offset) {
+    const auto argument = [&](std::size_t k) {
+      return number(static_cast<std::int64_t>(kernel_.operations[o.from[k]].value));
+    };
+    return cat("part_at(", text_of(type(o.operand)), ", at.all[", o.operand, "], ", offset, ", v", o.from[0], ", ",
+               argument(1), ", ", argument(2), ")");
+  }
+
   // Writes an element's indexes c0, c1, ... along the axes of the iteration space. `number` is its index in row-major
   // order.
   void add_indexes(std::string number) {
@@ -161,6 +170,7 @@ class kernel_writer {
       line("[[maybe_unused]] const N v", n, " = ",
            o.what == kind::random     ? random_value(o, offset_of(o.operand) + more)
            : o.what == kind::position ? cat("static_cast<N>(", offset_of(o.operand), more, ")")
+           : o.what == kind::read_at  ? part_text(o, offset_of(o.operand) + more)
            : o.what == kind::number   ? cat("x", n)
                                       : value_of(o, [](std::uint16_t i) { return cat("v", i); }),
            ";");
@@ -180,7 +190,7 @@ class kernel_writer {
     const std::string first = cat("group * ", partition_.elements);
     if (!partition_.flat) add_indexes(first);
     for (std::size_t i = 0; i < operands(); ++i) {
-      if (!kernel_.operands[i].exists()) continue;
+      if (partition_.accesses[i].how == how::apart) continue;
       const access& a = partition_.accesses[i];
       line("alignas(16) ", unsigned_type(a.bytes), " m", i, "[",
            a.how == how::once ? 1 : bytes(i) * partition_.elements / a.bytes, "];");
@@ -192,7 +202,7 @@ class kernel_writer {
       return cat("m", i, ", ", partition_.accesses[i].how == how::once ? "0" : "k");
     };
     const auto has_position = [](const elementwise_kernel::operation& o) {
-      return o.what == kind::random || o.what == kind::position;
+      return o.what == kind::random || o.what == kind::position || o.what == kind::read_at;
     };
     if (partition_.flat && std::ranges::any_of(kernel_.operations, has_position)) add_indexes(cat("(", first, " + k)"));
     add_operations(where, where, partition_.flat ? "" : "k");
@@ -295,6 +305,11 @@ std::string prelude_of(dtype compute_type, bool any_random, bool any_sets) {
       "__device__ inline unsigned quotient(unsigned n, long long by) {\n"
       "  return static_cast<unsigned>(static_cast<unsigned long long>(n) * static_cast<unsigned>(by) >> (by >> 32));"
       "\n}\n__device__ inline long long quotient(long long n, long long by) { return n / by; }\n"
+      "__device__ inline N part_at(dtype t, const void* from, long long offset, N index, long long count, "
+      "long long stride) {\n"
+      "  if (!(index >= 0) || !(static_cast<double>(index) < static_cast<double>(count)))\n"
+      "    return std::numeric_limits<N>::quiet_NaN();\n"
+      "  return number::load(t, from, offset + static_cast<long long>(index) * stride);\n}\n"
       "template <int Count, int Numbers>\nstruct operands {\n  void* all[Count];\n"
       "  long long numbers[Numbers];\n};\n",
       any_sets ? "using dnn::reduction_kind;\nnamespace sets = dnn::sets;\n" : "");

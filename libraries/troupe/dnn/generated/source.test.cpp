@@ -60,6 +60,16 @@ class kernel_generator {
       while (constant[at] && !may_be_constant);
       return at;
     };
+    if (random_.between(0, 3) == 0) {
+      const std::int64_t count = random_.between(1, 5), stride = add_parts(out, aligned, count);
+      const auto first = static_cast<std::uint16_t>(k.operations.size());
+      add({.what = kind::number, .value = static_cast<double>(count)}, true);
+      add({.what = kind::number, .value = static_cast<double>(stride)}, true);
+      add({.what = kind::read_at,
+           .operand = static_cast<std::uint16_t>(k.operands.size() - 1),
+           .from = {any(false), first, static_cast<std::uint16_t>(first + 1)}},
+          false);
+    }
     for (std::int64_t i = 0; i < functions; ++i) {
       const auto what = random_.between(0, 9);
       if (what == 0) {
@@ -119,6 +129,20 @@ class kernel_generator {
     if (how == 0 && shape_.rank > 1) std::swap(order[0], order[1]);
     if (how <= 2 && shape_.rank > 2) std::rotate(order.begin() + 1, order.begin() + 2, order.end());
     to.what.operands.push_back(to.add(l, order, random_.one_of({4.0, 40.0}), random_, aligned));
+  }
+  // Adds an operand that is read at indexes along an axis of `count` elements, and returns the stride of that axis.
+  std::int64_t add_parts(random_kernel& to, std::vector<bool>& aligned, std::int64_t count) {
+    location l{.is_buffer = false, .number = 0, .type = type(), .offset = 0, .shape = shape_};
+    const auto axis = static_cast<std::size_t>(random_.between(0, static_cast<std::int64_t>(shape_.rank) - 1));
+    l.shape.extents[axis] = count;
+    std::vector<std::size_t> order(shape_.rank);
+    std::iota(order.begin(), order.end(), 0);
+    if (random_.between(0, 1) == 0) std::reverse(order.begin(), order.end());
+    l = to.add(l, order, 4.0, random_, aligned);
+    const std::int64_t stride = l.shape.strides[axis];
+    l.shape.extents[axis] = 1, l.shape.strides[axis] = 0;
+    to.what.operands.push_back(l);
+    return stride;
   }
   // Adds a sequence. Its words are in the memory that add_sequence adds for the operand of its positions.
   void add_sequence(random_kernel& to, std::vector<bool>& aligned) {

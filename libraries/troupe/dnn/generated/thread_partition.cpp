@@ -65,6 +65,13 @@ class partitioner {
   unsigned bytes(std::size_t operand) const noexcept {
     return static_cast<unsigned>(bytes_of(kernel_.operands[operand].type));
   }
+  // Returns true if a thread reads or writes its elements of the operand before or after all operations.
+  bool is_read_together(std::size_t operand) const noexcept {
+    return kernel_.operands[operand].exists() &&
+           std::ranges::none_of(kernel_.operations, [&](const elementwise_kernel::operation& o) {
+             return o.what == elementwise_kernel::operation::kind::read_at && o.operand == operand;
+           });
+  }
   bool is_broadcast(std::size_t operand) const noexcept {
     for (std::size_t k = 0; k <= last_; ++k)
       if (extent(k) != 1 && stride(operand, k) != 0) return false;
@@ -113,7 +120,7 @@ class partitioner {
     unsigned narrowest = 0, bytes_per_element = 0, work = 1;
     bool any_dense = false;
     for (std::size_t i = 0; i < kernel_.operands.size(); ++i) {
-      if (!kernel_.operands[i].exists() || stride(i, last_) != 1 || is_broadcast(i)) continue;
+      if (!is_read_together(i) || stride(i, last_) != 1 || is_broadcast(i)) continue;
       narrowest = narrowest == 0 ? bytes(i) : std::min(narrowest, bytes(i));
       bytes_per_element += bytes(i);
       any_dense |= is_dense(i);
@@ -133,7 +140,8 @@ class partitioner {
   access access_of(std::size_t i) const {
     using enum access::kind;
     if (std::find(staged_.begin(), staged_.end(), i) != staged_.end()) return {staged, bytes(i)};
-    if (out_.elements == 1 || !kernel_.operands[i].exists()) return {single, bytes(i)};
+    if (!is_read_together(i)) return {apart, bytes(i)};
+    if (out_.elements == 1) return {single, bytes(i)};
     if (is_broadcast(i) || (!out_.flat && stride(i, last_) == 0)) return {once, bytes(i)};
     if (out_.flat ? !is_dense(i) : stride(i, last_) != 1) return {single, bytes(i)};
     const location& l = kernel_.operands[i];

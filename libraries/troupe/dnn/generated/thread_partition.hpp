@@ -18,6 +18,7 @@ struct access {
     wide,    ///< several neighbors at a time
     single,  ///< one element at a time
     staged,  ///< through shared memory: the block transposes a tile
+    apart,   ///< not before or after all operations: it has no memory, or is read at indexes
   };
   kind how = kind::single;
   unsigned bytes = 0;  ///< bytes that are read or written at a time

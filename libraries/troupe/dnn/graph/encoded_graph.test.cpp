@@ -150,8 +150,10 @@ TEST(encoded_graphs, attributes_that_do_not_fit_the_tensors_yield_an_empty_graph
     EXPECT_EQ(is_accepted(op::pooling_gradient, 1, 1, a), kind == 2) << kind;
     EXPECT_EQ(is_accepted(op::softmax, 1, 1, softmax_attributes{0, kind}), kind == 0) << kind;
   }
-  for (const std::int64_t axis : {-1, 0, 7, 8})
+  for (const std::int64_t axis : {-1, 0, 7, 8}) {
     EXPECT_EQ(is_accepted(op::iota, 0, 1, iota_attributes{axis}), axis == 0 || axis == 7) << axis;
+    EXPECT_EQ(is_sound(op::gather, gather_attributes{axis}, {2, 1}), axis == 0 || axis == 7) << axis;
+  }
   for (const std::int64_t kind : {-1, 0, 2, 3}) {
     EXPECT_EQ(is_accepted(op::random, 0, 1, random_attributes{random_kind(kind), 0, 0, 0}), kind == 0 || kind == 2)
         << kind;

@@ -51,6 +51,28 @@ TEST_F(dnn_indexing, iota_and_one_hot_match_the_definition) {
     }
 }
 
+TEST_F(dnn_indexing, indexes_along_an_axis_of_sets_are_written_for_all_elements) {
+  for (int i = 0; i < 20 && !HasFailure(); ++i) {
+    extents e = any_extents(2);
+    const std::size_t axis = any_axis(e), over = (axis + 1) % e.size();
+    if (random.between(0, 2) == 0) e[over] = random.between(100, 3000);
+    const value x = given(dtype::f32, e), indexes = iota(e, axis);
+    expect_as_defined({indexes, indexes + reduce(x, reduction_kind::sum, {over}),
+                       reduce(x * indexes, reduction_kind::mean, {over}), softmax(x + indexes, over)},
+                      dtype::f32, 3e-4);
+  }
+}
+
+TEST_F(dnn_indexing, labels_are_compared_exactly_with_the_largest_numbers_of_float) {
+  stored_tensor& l = stored(dtype::i32, {3});
+  l.fill([n = 16777214.0]() mutable { return ++n; });
+  const value at(l.operand<access_mode::read>());
+  std::vector<value> all;
+  for (const double n : {16777215.0, 16777216.0, 16777217.0, -16777216.0})
+    all.insert(all.end(), {equal(at, n), less(at, n), less_equal(n, at)});
+  expect_as_defined(all, dtype::f32, 0);
+}
+
 TEST_F(dnn_indexing, indexes_along_a_long_axis_are_exact) {
   expect_as_defined({iota({2, 100'003}, 1), iota({100'003, 2}, 0)}, dtype::f32, 0);
 }
@@ -93,6 +115,45 @@ TEST_F(dnn_indexing, arg_max_and_arg_min_return_the_first_of_equal_elements_and_
     }
 }
 
+TEST_F(dnn_indexing, gather_and_scatter_add_match_the_definition) {
+  for (const dtype t : {dtype::f32, dtype::f64, dtype::f16, dtype::bf16, dtype::i8})
+    for (int i = 0; i < 6 && !HasFailure(); ++i) {
+      extents e = any_extents(1);
+      e.resize(std::min<std::size_t>(e.size(), 3));
+      const std::size_t axis = any_axis(e);
+      extents of_indexes = any_extents(1);
+      of_indexes.resize(std::min<std::size_t>(of_indexes.size(), 2));
+      if (random.between(0, 3) == 0) of_indexes = {random.between(200, 400)};
+      const value at(labels(of_indexes, e[axis]).operand<access_mode::read>()), x = given(t, e);
+      const value parts = gather(x, at, axis);
+      const dtype written = t == dtype::i8 ? dtype::f32 : random.one_of({t, dtype::f32});
+      const extents of_parts(parts.extents().begin(), parts.extents().end());
+      expect_as_defined({parts, 2.0 * parts + given(dtype::f32, of_parts)}, written, 1e-5);
+      // Of what is computed, and of sums.
+      expect_as_defined({gather(x * 0.5 + 1.0, at, axis), scatter_add(x, at, given(dtype::f32, of_parts), axis)},
+                        dtype::f32, 1e-3);
+      std::vector<std::size_t> all(of_parts.size());
+      std::iota(all.begin(), all.end(), 0);
+      if (t != dtype::i8)
+        expect_as_defined({gradients(reduce(select(equal(parts, parts), parts, 0) * given(dtype::f32, of_parts),
+                                            reduction_kind::sum, all),
+                                     {x})[0]},
+                          dtype::f32, 1e-3);
+    }
+}
+
+TEST_F(dnn_indexing, a_table_can_be_updated_in_place) {
+  for (const dtype t : {dtype::f32, dtype::bf16}) {
+    stored_tensor& table = stored(t, {37, 24}, dense);
+    table.fill([&] { return random.value(); });
+    const value read(table.operand<access_mode::read>()), at(labels({50}, 37).operand<access_mode::read>()),
+        parts = given(dtype::f32, {50, 24});
+    expect_written({scatter_add(read, at, -0.1 * parts, 0)}, {&table}, 1e-4);
+    stored_tensor& some = stored(t, {50, 24}, dense);
+    expect_written({gather(read, at, 0), read * 2.0}, {&some, &table}, 1e-4);
+  }
+}
+
 TEST_F(dnn_indexing, cross_entropy_and_its_gradient_match_the_definition) {
   for (const dtype t : {dtype::f32, dtype::f64, dtype::f16, dtype::bf16})
     for (int i = 0; i < 8 && !HasFailure(); ++i) {
@@ -111,6 +172,47 @@ TEST_F(dnn_indexing, cross_entropy_and_its_gradient_match_the_definition) {
       const value total = reduce(select(equal(loss, loss), loss, 0), reduction_kind::sum, all);
       expect_as_defined({loss, gradients(total, {x})[0]}, dtype::f32, 1e-4);
     }
+}
+
+TEST_F(dnn_indexing, cross_entropy_and_its_gradient_follow_from_probabilities) {
+  for (int i = 0; i < 20 && !HasFailure(); ++i) {
+    const std::int64_t rows = random.between(1, 9), classes = random.between(1, 40);
+    stored_tensor &x = stored(dtype::f32, {rows, classes}, dense), &l = labels({rows, 1}, classes),
+                  &loss = stored(dtype::f32, {rows, 1}, dense), &dx = stored(dtype::f32, {rows, classes}, dense);
+    const bool may_be_nan = random.between(0, 1) == 0;
+    x.fill([&] {
+      return may_be_nan && random.between(0, 30) == 0 ? std::numeric_limits<double>::quiet_NaN() : 3 * random.value();
+    });
+    const double smoothing = random.one_of({0.0, 0.0, 0.2, 1.0});
+    const value of(x.operand<access_mode::read>()), at(l.operand<access_mode::read>());
+    const value y = cross_entropy(of, at, 1, {.label_smoothing = smoothing});
+    const value total = reduce(y, reduction_kind::sum, {0, 1});
+    run(computation{.graph = {write(y, loss.operand<access_mode::write>()),
+                              write(gradients(total, {of})[0], dx.operand<access_mode::write>())}});
+    const std::vector<double> all = x.values(), label = l.values(), got = loss.values(), got_dx = dx.values();
+    for (std::int64_t n = 0; n < rows; ++n) {
+      const auto r = static_cast<std::size_t>(n), first = static_cast<std::size_t>(n * classes);
+      const bool is_class = label[r] >= 0 && label[r] < static_cast<double>(classes);
+      if (!is_class) {
+        EXPECT_TRUE(label[r] == -100 ? got[r] == 0 : std::isnan(got[r])) << label[r] << ": " << got[r];
+        for (std::int64_t c = 0; c < classes; ++c) EXPECT_EQ(got_dx[first + static_cast<std::size_t>(c)], 0);
+        continue;
+      }
+      double sum = 0, want = 0;
+      for (std::int64_t c = 0; c < classes; ++c) sum += std::exp(all[first + static_cast<std::size_t>(c)]);
+      for (std::int64_t c = 0; c < classes; ++c) {
+        const double share = (static_cast<double>(c) == label[r] ? 1 - smoothing : 0) +
+                             smoothing / static_cast<double>(classes),
+                     number = all[first + static_cast<std::size_t>(c)];
+        if (share != 0) want += share * (std::log(sum) - number);
+        const double gradient = std::exp(number) / sum - share, got_here = got_dx[first + static_cast<std::size_t>(c)];
+        EXPECT_TRUE(std::isnan(gradient) ? std::isnan(got_here) : std::fabs(got_here - gradient) < 1e-5)
+            << got_here << ", expected " << gradient << "; " << numerics::how_to_repeat();
+      }
+      EXPECT_TRUE(std::isnan(want) ? std::isnan(got[r]) : std::fabs(got[r] - want) < 1e-4)
+          << got[r] << ", expected " << want << "; " << numerics::how_to_repeat();
+    }
+  }
 }
 
 TEST_F(dnn_indexing, cross_entropy_of_rows_has_known_values) {

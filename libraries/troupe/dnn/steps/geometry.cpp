@@ -18,6 +18,46 @@ tensor_shape grouped(const tensor_shape& s, std::int64_t channels, std::int64_t 
   return out;
 }
 
+namespace {
+
+using operation = elementwise_kernel::operation;
+
+std::uint16_t add(elementwise_kernel& to, const operation& o) {
+  to.operations.push_back(o);
+  return static_cast<std::uint16_t>(to.operations.size() - 1);
+}
+std::uint16_t add(elementwise_kernel& to, const location& l) {
+  to.operands.push_back(l);
+  return static_cast<std::uint16_t>(to.operands.size() - 1);
+}
+
+// Returns a location in the memory of `of` that has as many axes as a gather's result, all of extent 1.
+location with_ones(const location& of, const location& x, const location& indexes) noexcept {
+  location out = of;
+  out.shape = {.rank = x.shape.rank - 1 + indexes.shape.rank};
+  for (std::size_t i = 0; i < out.shape.rank; ++i) out.shape.extents[i] = 1;
+  return out;
+}
+void set_axis(location& of, std::size_t to, const location& from, std::size_t axis) noexcept {
+  of.shape.extents[to] = from.shape.extents[axis], of.shape.strides[to] = from.shape.strides[axis];
+}
+
+std::uint16_t add_gather(elementwise_kernel& to, std::size_t axis, const location& x, const location& indexes) {
+  const std::size_t rank = indexes.shape.rank;
+  location at = with_ones(indexes, x, indexes), parts = with_ones(x, x, indexes);  // at index 0 along the axis
+  for (std::size_t i = 0; i < rank; ++i) set_axis(at, axis + i, indexes, i);
+  for (std::size_t i = 0; i < x.shape.rank; ++i)
+    if (i != axis) set_axis(parts, i < axis ? i : i - 1 + rank, x, i);
+  const auto number = [&](std::int64_t of) {
+    return add(to, {.what = operation::kind::number, .value = static_cast<double>(of)});
+  };
+  const std::uint16_t index = add(to, {.what = operation::kind::read, .operand = add(to, at)}),
+                      count = number(x.shape.extents[axis]), stride = number(x.shape.strides[axis]);
+  return add(to, {.what = operation::kind::read_at, .operand = add(to, parts), .from = {index, count, stride}});
+}
+
+}  // namespace
+
 location positions_of(const encoded_node& n, const tensor_shape& of) noexcept {
   location out{.number = no_tensor, .type = dtype::f32, .shape = of};
   out.shape.strides = {};
@@ -26,6 +66,18 @@ location positions_of(const encoded_node& n, const tensor_shape& of) noexcept {
   else
     out.shape.strides = dense_strides(of);
   return out;
+}
+
+std::uint16_t add_values_by_position(elementwise_kernel& to, const encoded_node& n, std::span<const location> inputs) {
+  if (n.what == op::gather)
+    return add_gather(to, static_cast<std::size_t>(n.attributes.as<gather_attributes>().axis), inputs[0], inputs[1]);
+  const std::uint16_t positions = add(to, positions_of(n, to.extents));
+  if (n.what == op::iota) return add(to, {.what = operation::kind::position, .operand = positions});
+  elementwise_kernel::sequence s{n.attributes.as<random_attributes>(), {}};
+  if (!inputs.empty()) s.words = inputs[0];
+  to.sequences.push_back(s);
+  const auto number = static_cast<std::uint16_t>(to.sequences.size() - 1);
+  return add(to, {.what = operation::kind::random, .operand = positions, .from = {number}});
 }
 
 }  // namespace troupe::dnn

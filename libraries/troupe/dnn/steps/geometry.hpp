@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <troupe/dnn/steps/locations.hpp>
+#include <span>
+#include <troupe/dnn/steps/steps.hpp>
 
-/// Shapes as kernels need them: with axes split, or of positions.
+/// Shapes as kernels need them, with axes split; and operations of elementwise kernels whose values depend on where an
+/// element is, or are read elsewhere.
 namespace troupe::dnn {
 
 /// Returns the shape with axis 1 split into two: the group, and the channel in the group. A tensor has an element for
@@ -14,5 +16,9 @@ tensor_shape grouped(const tensor_shape& s, std::int64_t channels, std::int64_t 
 /// Returns a location without memory for the elements of a random or iota node: offsets in it are their positions in
 /// the sequence of numbers, or their indexes along the axis.
 location positions_of(const encoded_node& n, const tensor_shape& of) noexcept;
+
+/// Adds the operations of a random, iota or gather node to a kernel, and returns the last one. `inputs` are the
+/// locations of the node's inputs.
+std::uint16_t add_values_by_position(elementwise_kernel& to, const encoded_node& n, std::span<const location> inputs);
 
 }  // namespace troupe::dnn

@@ -4,7 +4,6 @@
 #include <optional>
 #include <troupe/base/numbers/round_up.hpp>
 #include <troupe/dnn/operations/pointwise/attributes.hpp>
-#include <troupe/dnn/operations/random/attributes.hpp>
 #include <troupe/dnn/operations/shaping/attributes.hpp>
 #include <troupe/dnn/steps/buffer_offsets.hpp>
 #include <troupe/dnn/steps/geometry.hpp>
@@ -62,7 +61,6 @@ class planner {
   std::uint16_t operation_for(std::uint16_t t);
   bool is_full() const noexcept;
   void append(const encoded_node& n);
-  std::uint16_t append_positions(const encoded_node& n);
   void close_kernel();
   void push_kernel(elementwise_kernel kernel);
 
@@ -157,7 +155,9 @@ void planner::add(const encoded_node& n) {
     if (n.what == op::write && from.only_write == n.outputs[0] && from.stored && !from.stored->is_buffer &&
         tensor(n.inputs[0]).where == encoded_tensor::place::intermediate && from.stored->number == out.memory)
       return;
-    if (open_kernel_ && (!same_extents(open_kernel_->extents, out.shape) || is_full())) close_kernel();
+    // What is gathered must be stored.
+    const bool is_open = n.what == op::gather && tensors_[n.inputs[0]].operation_number && !from.stored;
+    if (open_kernel_ && (is_open || !same_extents(open_kernel_->extents, out.shape) || is_full())) close_kernel();
     return append(n);
   }
   // The open elementwise kernel stays open if the step reads none of its results.
@@ -210,8 +210,10 @@ void planner::append(const encoded_node& n) {
   const encoded_tensor& out = tensor(n.outputs[0]);
   if (!open_kernel_) open_kernel_.emplace().extents = out.shape;
   operation o{.what = operation::kind::apply};
-  if (n.what == op::random || n.what == op::iota) {
-    tensors_[n.outputs[0]].operation_number = append_positions(n);
+  if (n.what == op::random || n.what == op::iota || n.what == op::gather) {
+    std::vector<location> inputs;
+    for (std::size_t k = 0; k < n.input_count; ++k) inputs.push_back(location_of(n.inputs[k]));
+    tensors_[n.outputs[0]].operation_number = add_values_by_position(*open_kernel_, n, inputs);
     return kernel_tensors_.push_back(n.outputs[0]);
   }
   for (std::size_t k = 0; k < n.input_count; ++k) o.from[k] = operation_for(n.inputs[k]);
@@ -228,16 +230,6 @@ void planner::append(const encoded_node& n) {
     o.function = n.attributes.as<pointwise_attributes>().function;
   result.operation_number = add_operation(o);
   kernel_tensors_.push_back(n.outputs[0]);
-}
-
-std::uint16_t planner::append_positions(const encoded_node& n) {
-  const std::uint16_t positions = add_operand(positions_of(n, open_kernel_->extents));
-  if (n.what == op::iota) return add_operation({.what = operation::kind::position, .operand = positions});
-  elementwise_kernel::sequence s{n.attributes.as<random_attributes>(), {}};
-  if (n.input_count != 0) s.words = location_of(n.inputs[0]);
-  open_kernel_->sequences.push_back(s);
-  const auto number = static_cast<std::uint16_t>(open_kernel_->sequences.size() - 1);
-  return add_operation({.what = operation::kind::random, .operand = positions, .from = {number}});
 }
 
 // Ends the open elementwise kernel, and spills its results that later nodes read.

@@ -17,7 +17,18 @@ namespace troupe::dnn {
 /// Elementwise operations, computed in one pass over all elements.
 struct elementwise_kernel {
   struct operation {
-    enum class kind : std::uint8_t { read, number, apply, round, write, random, reduce, multiply_add, position };
+    enum class kind : std::uint8_t {
+      read,
+      number,
+      apply,
+      round,
+      write,
+      random,
+      reduce,
+      multiply_add,
+      position,
+      read_at
+    };
     /// What a reduction combines: values, products of two values, or moments of values. Of moments, it is their mean,
     /// which must be the reduction, or, of squares, the mean of their squared distances from the second argument, which
     /// must be the reduction to the mean.
@@ -27,10 +38,11 @@ struct elementwise_kernel {
     reduction_kind reduction{};  ///< reduce, which only set kernels have: how elements are combined
     reducing form{};             ///< reduce: which elements; all but values are sums or means
     dtype type{};                ///< round: the type to round to
-    std::uint16_t operand = 0;   ///< read, write: the operand; random, position: that without memory whose offsets
-                                 ///< are positions
-    /// The operations that compute the arguments; of random, the sequence's index. multiply_add, which only set kernels
-    /// have, is the first times the second plus the third, rounded once.
+    std::uint16_t operand = 0;   ///< read, write, read_at: the operand; random, position: that without memory whose
+                                 ///< offsets are positions
+    /// The operations that compute the arguments; of read_at, an index, then numbers: how many indexes the operand has
+    /// along the axis, whose stride it does not have otherwise, and this stride; of random, the sequence's index.
+    /// multiply_add, which only set kernels have, is the first times the second plus the third, rounded once.
     std::uint16_t from[3] = {0, 0, 0};
     double value = 0;  ///< number: its value
 

@@ -27,6 +27,11 @@ void add_functions(std::vector<support_case>& to) {
 
 void add_random(std::vector<support_case>& to) {
   const auto add = [&](const char* name, auto make) { to.push_back({name, "", op::random, make}); };
+  to.push_back({"gather", "", op::gather,
+                [](tensors& t) { return results{{gather(t.given(square), t.of(dtype::i32, {50}), 0)}}; }});
+  to.push_back({"scatter_add", "", op::scatter_add, [](tensors& t) {
+                  return results{{scatter_add(t.given(square), t.of(dtype::i32, {50}), t.given({50, square[1]}), 0)}};
+                }});
   to.push_back({"iota", "", op::iota, [](tensors&) { return results{{iota(square, 1)}}; }});
   add("random_uniform", [](tensors&) { return results{{random_uniform(square, 1)}}; });
   add("random_normal", [](tensors&) { return results{{random_normal(square, 1)}}; });

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 #include <troupe/dnn/operations/random/generator.hpp>
 #include <troupe/epilogue/cuda/numbers.cuh>
 #include <troupe/epilogue/op_definitions.hpp>
@@ -46,6 +47,15 @@ __device__ N random_at(const kernel_arguments::sequence& s, i64 position) {
   return kind == random_kind::uniform ? uniform_of<N>(word) : bernoulli_of<N>(word, s.limit);
 }
 
+/// Returns the element of an operand at an index along an axis, or NaN if there is none.
+template <class N>
+__device__ N part_at(const kernel_arguments::operand& of, i64 offset, N index,
+                     double count, double stride) {
+  if (!(index >= 0) || !(static_cast<double>(index) < count)) return std::numeric_limits<N>::quiet_NaN();
+  return epilogue::on_gpu::number<N>::load(static_cast<dtype>(of.type), of.memory,
+                                           offset + static_cast<i64>(index) * static_cast<i64>(stride));
+}
+
 /// Interprets the operations of an elementwise kernel. Each thread computes one element after another.
 template <class N>
 __device__ void compute_elements(const kernel_arguments::elements& e) {
@@ -61,7 +71,7 @@ __device__ void compute_elements(const kernel_arguments::elements& e) {
       const kernel_arguments::operand& at = e.operands[o.operand];
       i64 offset = 0;
       if (o.what == operation::read || o.what == operation::write || o.what == operation::random ||
-          o.what == operation::position)
+          o.what == operation::position || o.what == operation::read_at)
         for (i64 i = 0; i < e.rank; ++i) offset += index[i] * at.strides[i];
       if (o.what == operation::read)
         values[k] = number::load(static_cast<dtype>(at.type), at.memory, offset);
@@ -76,6 +86,8 @@ __device__ void compute_elements(const kernel_arguments::elements& e) {
         values[k] = random_at<N>(e.sequences[o.from[0]], offset);
       else if (o.what == operation::position)
         values[k] = static_cast<N>(offset);
+      else if (o.what == operation::read_at)
+        values[k] = part_at<N>(at, offset, values[o.from[0]], e.all[o.from[1]].value, e.all[o.from[2]].value);
       else
         number::store(static_cast<dtype>(at.type), at.memory, offset, values[o.from[0]]);
     }

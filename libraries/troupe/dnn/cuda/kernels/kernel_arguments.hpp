@@ -16,7 +16,7 @@ inline constexpr int most_operations = 64, most_operands = 20, most_axes = 8, mo
 
 /// An elementwise_kernel::operation in plain numbers.
 struct operation {
-  enum what : std::uint8_t { read, number, apply, round, write, random, reduce, multiply_add, position };
+  enum what : std::uint8_t { read, number, apply, round, write, random, reduce, multiply_add, position, read_at };
   enum reducing : std::uint8_t { values, products, moments, squares };
   std::uint8_t what, function, type, operand;  ///< of reduce: function is a reduction_kind, type is `reducing`
   std::uint8_t from[3], is_of_set;             ///< is_of_set: for set kernels, see set_kernel

@@ -39,4 +39,13 @@ struct block_scaling_arguments {
   void* by;  ///< the scales of the blocks
 };
 
+/// Arguments of scatter_add: see parts_along. Each block has `scatter_threads` threads.
+inline constexpr unsigned scatter_threads = 256;
+struct scatter_arguments {
+  std::int64_t outer, extent, inner, count;
+  const void* parts;
+  const std::int32_t* indexes;
+  void* to;
+};
+
 }  // namespace troupe::dnn::kernel_arguments

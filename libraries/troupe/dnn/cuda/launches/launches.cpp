@@ -24,7 +24,8 @@ static_assert(static_cast<int>(kind::read) == kernel_arguments::operation::read 
               static_cast<int>(kind::random) == kernel_arguments::operation::random &&
               static_cast<int>(kind::reduce) == kernel_arguments::operation::reduce &&
               static_cast<int>(kind::multiply_add) == kernel_arguments::operation::multiply_add &&
-              static_cast<int>(kind::position) == kernel_arguments::operation::position);
+              static_cast<int>(kind::position) == kernel_arguments::operation::position &&
+              static_cast<int>(kind::read_at) == kernel_arguments::operation::read_at);
 using reducing = elementwise_kernel::operation::reducing;
 static_assert(static_cast<int>(reducing::products) == kernel_arguments::operation::products &&
               static_cast<int>(reducing::moments) == kernel_arguments::operation::moments &&

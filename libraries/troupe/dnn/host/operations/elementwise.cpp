@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <memory>
 #include <troupe/dnn/host/operations/elementwise.hpp>
 #include <troupe/dnn/host/operations/random.hpp>
@@ -156,6 +157,9 @@ class pieces {
               to[l * t.count + i] =
                   static_cast<N>(first_position(o, t) + l * strides_of(o).between + i * strides_of(o).along);
           break;
+        case read_at:
+          read_parts(o, t, r.of[o.from[0]], to);
+          break;
         case reduce:  // only set kernels have these
         case multiply_add:
           break;
@@ -164,6 +168,28 @@ class pieces {
   }
 
  private:
+  // Reads elements at indexes along an axis of an operand: those with the same index at a time.
+  void read_parts(const elementwise_kernel::operation& o, const tile& t, const N* indexes, N* to) const {
+    const auto number = [&](std::size_t k) { return kernel_.operations[o.from[k]].value; };
+    const auto stride = static_cast<std::int64_t>(number(2)), size = static_cast<std::int64_t>(bytes_of(type(o)));
+    for (std::int64_t l = 0; l < t.lines; ++l) {
+      const N *const of_line = indexes + l * t.count, *const end = of_line + t.count;
+      for (const N* i = of_line; i != end;) {
+        const N index = *i;
+        const std::int64_t first = i - of_line;
+        const auto same = std::find_if(i, end, [&](N other) { return other != index; }) - i;
+        if (index >= 0 && static_cast<double>(index) < number(1)) {
+          const std::int64_t at = first_position(o, t) + l * strides_of(o).between + first * strides_of(o).along +
+                                  static_cast<std::int64_t>(index) * stride;
+          epilogue::host::read(type(o), at_[o.operand] + at * size, strides_of(o).along, to + l * t.count + first,
+                               same);
+        } else {
+          std::fill_n(to + l * t.count + first, same, std::numeric_limits<N>::quiet_NaN());
+        }
+        i += same;
+      }
+    }
+  }
   dtype type(const elementwise_kernel::operation& o) const noexcept { return kernel_.operands[o.operand].type; }
   strides strides_of(const elementwise_kernel::operation& o) const noexcept {
     const std::size_t operand = kernel_.operand_in_space[o.operand], rank = kernel_.over.rank();

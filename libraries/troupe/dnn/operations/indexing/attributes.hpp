@@ -17,6 +17,31 @@ constexpr bool is_sound(op, const iota_attributes& a, const node_counts&) noexce
   return a.along >= 0 && a.along < static_cast<std::int64_t>(tensor_shape::max_rank);
 }
 
+/// The attributes of gather and scatter_add: the axis of the tensor whose indexes are given. Inputs: the tensor, or the
+/// parts that scatter_add adds; then the indexes, i32 in memory. The parts have the axes of the indexes instead of the
+/// axis.
+struct gather_attributes {
+  std::int64_t axis;
+};
+
+constexpr bool is_sound(op, const gather_attributes& a, const node_counts&) noexcept {
+  return a.axis >= 0 && a.axis < static_cast<std::int64_t>(tensor_shape::max_rank);
+}
+constexpr std::size_t count_value_inputs(op, const gather_attributes&, const node_counts&) noexcept { return 1; }
+
+/// A tensor with an axis whose indexes are given, as `outer` x `extent` x `inner`, and parts of it at `count` indexes,
+/// as `outer` x `count` x `inner`.
+struct parts_along {
+  std::int64_t outer = 1, extent, inner = 1, count = 1;
+  parts_along(const gather_attributes& a, const tensor_shape& whole, const tensor_shape& indexes) noexcept
+      : extent(whole.extents[static_cast<std::size_t>(a.axis)]) {
+    for (std::size_t i = 0; i < whole.rank; ++i)
+      if (i != static_cast<std::size_t>(a.axis))
+        (i < static_cast<std::size_t>(a.axis) ? outer : inner) *= whole.extents[i];
+    for (std::size_t i = 0; i < indexes.rank; ++i) count *= indexes.extents[i];
+  }
+};
+
 /// The most elements along the axis: float has all smaller integers.
 inline constexpr std::int64_t most_iota = std::int64_t{1} << 24;
 

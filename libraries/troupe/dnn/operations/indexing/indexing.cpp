@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <troupe/base/text/cat.hpp>
+#include <troupe/dnn/gradients/node_differentiation.hpp>
 #include <troupe/dnn/graph/node_maker.hpp>
 #include <troupe/dnn/operations/indexing/attributes.hpp>
 #include <troupe/dnn/operations/indexing/indexing.hpp>
+#include <troupe/dnn/operations/operation_table.hpp>
 #include <troupe/dnn/operations/pointwise/pointwise.hpp>
 #include <troupe/dnn/operations/reductions/reductions.hpp>
 #include <troupe/dnn/operations/shaping/shaping.hpp>
@@ -31,6 +33,25 @@ value index_of_extreme(const char* name, const value& x, std::size_t axis, reduc
   return reduce(select(is_found, iota(x.extents(), axis), none), reduction_kind::minimum, over);
 }
 
+// Checks a tensor and indexes along an axis. Returns the extents of gather's result.
+std::vector<std::int64_t> extents_of_parts(node_maker& m, const value& x, const value& indexes, std::size_t axis) {
+  if (!m.has_rank("x", x, 1, tensor_shape::max_rank) || !m.is_i32_in_memory("indexes", indexes) ||
+      !m.has_rank("indexes", indexes, 1, tensor_shape::max_rank))
+    return {};
+  if (axis >= x.rank())
+    m.refuse("axis", cat("is ", axis), cat("less than ", x.rank()));
+  else if (x.extents()[axis] < 1 || x.extents()[axis] > most_iota)
+    m.refuse("x", cat("has ", x.extents()[axis], " elements along the axis"), cat("1 to ", most_iota));
+  else if (x.rank() - 1 + indexes.rank() > tensor_shape::max_rank)
+    m.refuse("result", cat("has ", detail::axes_text(x.rank() - 1 + indexes.rank())), "1 to 8");
+  if (!m.fine()) return {};
+  const auto e = x.extents();
+  std::vector<std::int64_t> out(e.begin(), e.begin() + static_cast<std::ptrdiff_t>(axis));
+  out.insert(out.end(), indexes.extents().begin(), indexes.extents().end());
+  out.insert(out.end(), e.begin() + static_cast<std::ptrdiff_t>(axis) + 1, e.end());
+  return out;
+}
+
 }  // namespace
 
 value iota(std::span<const std::int64_t> extents, std::size_t axis) {
@@ -48,7 +69,7 @@ value iota(std::span<const std::int64_t> extents, std::size_t axis) {
 
 value one_hot(const value& labels, std::int64_t classes) {
   node_maker m(op::reshape, "one_hot", {labels});
-  m.has_rank("labels", labels, 0, tensor_shape::max_rank - 1);
+  m.has_rank("labels", labels, 1, tensor_shape::max_rank - 1);
   if (classes < 1 || classes > most_iota) m.refuse("classes", cat("is ", classes), cat("1 to ", most_iota));
   if (!m.fine()) return m.done();
   std::vector<std::int64_t> of_labels(labels.extents().begin(), labels.extents().end());
@@ -56,6 +77,24 @@ value one_hot(const value& labels, std::int64_t classes) {
   std::vector<std::int64_t> of_classes = of_labels;
   of_classes.back() = classes;
   return equal(reshape(labels, of_labels), iota(of_classes, of_classes.size() - 1));
+}
+
+value gather(const value& x, const value& indexes, std::size_t axis) {
+  node_maker m(op::gather, "gather", {x, indexes});
+  const std::vector<std::int64_t> parts = extents_of_parts(m, x, indexes, axis);
+  m.with(gather_attributes{static_cast<std::int64_t>(axis)});
+  m.add_output(detail::floating_type({x}), parts);
+  return m.done();
+}
+
+value scatter_add(const value& x, const value& indexes, const value& parts, std::size_t axis) {
+  node_maker m(op::scatter_add, "scatter_add", {parts, indexes});
+  const std::vector<std::int64_t> expected = extents_of_parts(m, x, indexes, axis);
+  if (m.fine() && !std::ranges::equal(parts.extents(), expected))
+    m.refuse_extents("parts", parts, cat(node_maker::text_of(expected), ", as gather returns"));
+  m.with(gather_attributes{static_cast<std::int64_t>(axis)});
+  m.add_output(detail::floating_type({x, parts}), x.extents());
+  return x + m.done();
 }
 
 value arg_max(const value& x, std::size_t axis) {
@@ -66,3 +105,14 @@ value arg_min(const value& x, std::size_t axis) {
 }
 
 }  // namespace troupe::dnn
+
+namespace troupe::dnn::detail {
+
+void differentiate_gather(node_differentiation& d) {
+  d.set(0, [&] { return d.made(op::scatter_add, {d.dy(), d.in(1)}, d.in(0)); });
+}
+void differentiate_scatter_add(node_differentiation& d) {
+  d.set(0, [&] { return d.made(op::gather, {d.dy(), d.in(1)}, d.in(0)); });
+}
+
+}  // namespace troupe::dnn::detail

@@ -47,6 +47,9 @@ void make_random(const random_attributes& a, inputs in, outputs out);
 
 void count_along(const iota_attributes& a, inputs in, outputs out);
 
+void gather(const gather_attributes& a, inputs in, outputs out);
+void scatter(const gather_attributes& a, inputs in, outputs out);
+
 void reshape(const no_attributes&, inputs in, outputs out);
 void transpose(const transposition_attributes& a, inputs in, outputs out);
 void concatenate(const concatenation_attributes& a, inputs in, outputs out);
@@ -93,6 +96,8 @@ inline constexpr op_table<definition> definitions{{
     {op::pointwise, {by<pointwise_attributes, compute_pointwise>, rounding::result}},
     {op::random, {by<random_attributes, make_random>, rounding::result}},
     {op::iota, {by<iota_attributes, count_along>, rounding::none}},
+    {op::gather, {by<gather_attributes, gather>, rounding::none}},
+    {op::scatter_add, {by<gather_attributes, scatter>, rounding::sums}},
     {op::reshape, {by<no_attributes, reshape>, rounding::none}},
     {op::transposition, {by<transposition_attributes, transpose>, rounding::none}},
     {op::concatenation, {by<concatenation_attributes, concatenate>, rounding::none}},
