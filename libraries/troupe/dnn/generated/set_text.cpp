@@ -64,9 +64,13 @@ class set_writer : public set_index_writer {
     return sets::combines_in_double(at(i).reduction) ? "double" : "N";
   }
   const char* type_of_total(std::size_t i) const noexcept { return is_held() ? type_of_part(i) : "double"; }
+  // Returns the texts for 1 divided by the number of elements, and for this number.
   std::string share() {
-    const double x = 1 / static_cast<double>(k_.count_elements());
-    return cat("__builtin_bit_cast(double, ", number(std::bit_cast<std::int64_t>(x)), ")");
+    const auto count = static_cast<double>(k_.count_elements());
+    const auto text = [&](double x) {
+      return cat("__builtin_bit_cast(double, ", number(std::bit_cast<std::int64_t>(x)), ")");
+    };
+    return cat(text(1 / count), ", ", text(count));
   }
   std::string value(std::uint16_t i, const char* set) const {
     return k_.is_of_set[i] ? cat("s", i, "[", set, "]") : cat("v", i, "[e]");
@@ -226,7 +230,11 @@ void set_writer::add_parts_of_chunk(const std::vector<std::size_t>& all) {
     line("for (auto& t : p", i, ") t = sets::start_of<", type_of_part(i), ">(", how(i), ");");
     if (at(i).form == reducing::moments) {
       any_moments = true;
-      sums.push_back(cat(to, " += ", x, ";"));
+      // Distances from the first element lose less to rounding than the elements.
+      line("N f", i, "[", sets_, "];");
+      line("for (int j = 0; j < ", sets_, "; ++j) f", i, "[j] = ", k_.is_of_set[at(i).from[0]] ? "s" : "v",
+           at(i).from[0], "[j];");
+      sums.push_back(cat(to, " += ", x, " - f", i, "[", neighbor(), "];"));
     } else if (at(i).form == reducing::squares) {
       const std::string distance = cat(x, " - p", at(i).from[1], "[", neighbor(), "]");
       squares.push_back(cat("{ const N d = ", distance, "; ", to, " = sets::multiply_add(d, d, ", to, "); }"));
@@ -253,7 +261,9 @@ void set_writer::add_parts_of_chunk(const std::vector<std::size_t>& all) {
     line("}");
   }
   for (const std::size_t i : all)
-    if (at(i).form == reducing::moments) line("for (auto& t : p", i, ") t *= ", n, " != 0 ? 1 / ", n, " : 1;");
+    if (at(i).form == reducing::moments)
+      line("for (int j = 0; j < ", sets_, "; ++j) p", i, "[j] = sets::multiply_add(p", i, "[j], ", n, " != 0 ? 1 / ", n,
+           " : 1, f", i, "[j]);");
   if (!squares.empty()) add_loop_over_elements(squares);
 }
 
@@ -340,7 +350,7 @@ void set_writer::add_result(std::size_t i) {
   }
   line("[[maybe_unused]] N s", i, "[", sets_, "];");
   line("for (int j = 0; j < ", sets_, "; ++j) s", i, "[j] = static_cast<N>(",
-       moments ? total : cat("sets::finished(", how(i), ", static_cast<double>(", total, "), ", share(), ")"), ");");
+       moments ? total : cat("sets::finished<N>(", how(i), ", static_cast<double>(", total, "), ", share(), ")"), ");");
 }
 
 // Writes the results of elements: one vector after the other, so that operands which all sets share take few registers.
@@ -460,13 +470,13 @@ void set_writer::add_parts(std::size_t i, const sets::set_partition& p, unsigned
     return finished(cat("t", i, ".mean"));
   }
   if (at(i).form == reducing::squares)
-    return finished(cat("sets::finished(", how(i), ", t", at(i).from[1], ".squares, ", share(), ")"));
+    return finished(cat("sets::finished<N>(", how(i), ", t", at(i).from[1], ".squares, ", share(), ")"));
   line("double t", i, " = sets::start_of<double>(", how(i), ");");
   line(loop);
   line("t", i, " = sets::combine(", how(i), ", t", i, ", ", part(i), ");");
   line("}");
   line("sets::combine_neighbors<", i, ", ", threads, ", ", block_threads, ", ", how(i), ">(t", i, ");");
-  finished(cat("sets::finished(", how(i), ", t", i, ", ", share(), ")"));
+  finished(cat("sets::finished<N>(", how(i), ", t", i, ", ", share(), ")"));
 }
 
 }  // namespace

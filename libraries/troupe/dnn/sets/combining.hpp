@@ -64,9 +64,11 @@ TROUPE_HOST_DEVICE N combine(reduction_kind k, N a, N b) noexcept {
       return a + b;
   }
 }
-/// `share` is 1 divided by the number of elements.
-TROUPE_HOST_DEVICE double finished(reduction_kind k, double x, double share) noexcept {
-  if (k == reduction_kind::mean) return x * share;
+/// `count` is the number of elements, and `share` is 1 divided by it: divisions are slow, and N need not be so exact if
+/// it is float.
+template <class N>
+TROUPE_HOST_DEVICE double finished(reduction_kind k, double x, double share, double count) noexcept {
+  if (k == reduction_kind::mean) return sizeof(N) == sizeof(float) ? x * share : x / count;
   return k == reduction_kind::norm2 ? std::sqrt(x) : x;
 }
 

@@ -66,6 +66,13 @@ class kernel_builder {
       all[count] = all[i], out_.is_of_set[count++] = out_.is_of_set[i];
     }
     all.resize(count), out_.is_of_set.resize(count);
+    std::vector<location> operands;
+    for (set_kernel::operation& o : all) {
+      if (o.what != kind::read && o.what != kind::write && o.what != kind::position) continue;
+      operands.push_back(out_.operands[o.operand]);
+      o.operand = static_cast<std::uint16_t>(operands.size() - 1);
+    }
+    out_.operands = std::move(operands);
   }
 
   std::uint16_t add(set_kernel::operation o, bool is_of_set) {
@@ -108,18 +115,24 @@ class kernel_builder {
   }
   void add_write(std::uint16_t from, location to) {
     to.shape = grouped(to.shape, match_.channels, match_.groups);
-    add({.what = kind::write, .operand = add_operand(to), .from = {from, from, from}}, out_.is_of_set[from]);
+    // A tensor may have many elements of a set although they are equal, as an iota along an axis of sets has.
+    const bool is_of_set = has_element_of_set(to.shape);
+    add({.what = kind::write, .operand = add_operand(to), .from = {from, from, from}}, is_of_set);
   }
 
   std::uint16_t add_indexes(const encoded_node& n) {
     location l = positions_of(n, tensor(n.outputs[0]).shape);
     l.shape = grouped(l.shape, match_.channels, match_.groups);
-    bool is_of_set = true;
-    for (std::size_t i = 0; i < l.shape.rank; ++i) {
+    for (std::size_t i = 0; i < l.shape.rank; ++i)
       if (l.shape.strides[i] == 0) l.shape.extents[i] = 1;
-      if ((over_ >> i & 1) != 0 && l.shape.extents[i] != 1) is_of_set = false;
-    }
-    return add({.what = kind::position, .operand = add_operand(l)}, is_of_set);
+    return add({.what = kind::position, .operand = add_operand(l)}, has_element_of_set(l.shape));
+  }
+
+  // Returns true if a tensor of this shape has one element for each set.
+  bool has_element_of_set(const tensor_shape& s) const noexcept {
+    for (std::size_t i = 0; i < s.rank; ++i)
+      if ((over_ >> i & 1) != 0 && s.extents[i] != 1) return false;
+    return true;
   }
 
   // Returns the operation that computes or reads a tensor.
@@ -130,10 +143,7 @@ class kernel_builder {
     const auto at = std::ranges::find(match_.inputs, t, &fusion_match::tensor::number) - match_.inputs.begin();
     location l = places_.inputs[static_cast<std::size_t>(at)];
     l.shape = grouped(l.shape, match_.channels, match_.groups);
-    bool is_of_set = true;
-    for (std::size_t i = 0; i < l.shape.rank; ++i)
-      if ((over_ >> i & 1) != 0 && l.shape.extents[i] != 1) is_of_set = false;
-    return read_[t] = add({.what = kind::read, .operand = add_operand(l)}, is_of_set);
+    return read_[t] = add({.what = kind::read, .operand = add_operand(l)}, has_element_of_set(l.shape));
   }
 
   bool is_needed(const encoded_node& n, std::size_t output) const {

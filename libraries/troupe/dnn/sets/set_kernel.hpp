@@ -17,9 +17,11 @@ namespace troupe::dnn::sets {
 
 /// The threads of a set, and the elements of each thread. In chunk c of a set, thread t has for each vector v < vectors
 /// and k < width the element ((c * vectors + v) * threads + t) * width + k. It combines its elements of a chunk in this
-/// order, in the type in which the graph is computed (or in double, see combining.hpp), and the chunks in double. Then
-/// threads are combined in pairs whose numbers differ in one bit: first among 32 neighbors, from the highest bit to the
-/// lowest, then the others likewise.
+/// order, in the type in which the graph is computed (or in double, see combining.hpp), products without rounding them,
+/// and the chunks in double. Then threads are combined in pairs whose numbers differ in one bit: first among 32
+/// neighbors, from the highest bit to the lowest, then the others likewise; in double if there are several chunks. Of
+/// moments, a thread has the mean and the squared distances from it of its elements of a chunk, from the mean of their
+/// distances from the first one.
 struct set_partition {
   unsigned threads = 1;  ///< a power of 2
   unsigned vectors = 1, width = 1;

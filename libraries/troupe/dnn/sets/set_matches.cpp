@@ -157,9 +157,9 @@ class match_finder {
       return source && std::ranges::binary_search(m.nodes, *source);
     };
     return std::ranges::any_of(inputs(i), is_here) ||
-           (!limits_.saves_memory && std::ranges::any_of(outputs(i), [&](std::uint16_t t) {
-             return std::ranges::find(m.inputs, t, &fusion_match::tensor::number) != m.inputs.end();
-           }));
+           ((!limits_.saves_memory || n.input_count == 0) && std::ranges::any_of(outputs(i), [&](std::uint16_t t) {
+              return std::ranges::find(m.inputs, t, &fusion_match::tensor::number) != m.inputs.end();
+            }));
   }
 
   // Finds inputs, outputs and the place of a match. Returns false if one kernel cannot compute its nodes.

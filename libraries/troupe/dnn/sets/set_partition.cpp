@@ -92,10 +92,10 @@ class partitioner {
     for (const set_kernel::operation& o : k_.operations)
       if (o.what == kind::read && differs_among_sets(o.operand))
         bytes_of_element += differs_inside(o.operand) ? bytes(o.operand) : 0;
-    elements_of_thread_ = k_.layout.by_columns                     ? 8
-                          : together == 1 || bytes_of_element <= 8 ? 32
-                          : bytes_of_element <= 16                 ? 16
-                                                                   : 8;
+    elements_of_thread_ = k_.layout.by_columns                           ? 8
+                          : bytes_of_element <= (together == 1 ? 16 : 8) ? 32
+                          : bytes_of_element <= 16                       ? 16
+                                                                         : 8;
   }
   bool differs_among_sets(std::size_t operand) const noexcept {
     for (std::size_t a = 0; a <= outer_; ++a)

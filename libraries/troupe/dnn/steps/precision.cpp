@@ -4,6 +4,7 @@
 #include <cmath>
 #include <troupe/dnn/operations/indexing/attributes.hpp>
 #include <troupe/dnn/operations/pointwise/attributes.hpp>
+#include <troupe/dnn/operations/reductions/attributes.hpp>
 #include <troupe/dnn/steps/precision.hpp>
 #include <vector>
 
@@ -18,26 +19,39 @@ bool has_small_images(const encoded_tensor& image) noexcept {
   return count <= most;
 }
 
-// Returns true if all results of comparing an integer with the tensor are right even if float rounds the integer: it
-// has only integers that float can represent, and all between them.
-bool is_compared_exactly(const encoded_graph& g, std::uint16_t tensor) noexcept {
-  const encoded_tensor& t = g.tensors()[tensor];
-  if (t.where == encoded_tensor::place::number)
-    return std::abs(t.number) <= static_cast<double>(most_iota) && std::trunc(t.number) == t.number;
-  return std::ranges::any_of(g.nodes(),
-                             [&](const encoded_node& n) { return n.what == op::iota && n.outputs[0] == tensor; });
+bool is_small_number(const encoded_tensor& t) noexcept {
+  return t.where == encoded_tensor::place::number && std::abs(t.number) < static_cast<double>(most_iota) &&
+         std::trunc(t.number) == t.number;
 }
+// Returns for each tensor: true if it has only integers of less than 24 bits, because it is an iota, or is chosen from
+// such tensors.
+std::vector<bool> small_integers(const encoded_graph& g) {
+  std::vector<bool> small;
+  for (const encoded_tensor& t : g.tensors()) small.push_back(is_small_number(t));
+  for (const encoded_node& n : g.nodes()) {
+    const auto all_from = [&](std::size_t first) {
+      for (std::size_t k = first; k < n.input_count; ++k)
+        if (!small[n.inputs[k]]) return false;
+      return true;
+    };
+    auto out = small[n.outputs[0]];
+    if (n.what == op::iota) out = true;
+    if (n.what == op::reduction) {
+      const reduction_kind k = n.attributes.as<reduction_attributes>().kind;
+      out = (k == reduction_kind::minimum || k == reduction_kind::maximum) && all_from(0);
+    }
+    if (n.what != op::pointwise) continue;
+    const epilogue::op f = n.attributes.as<pointwise_attributes>().function;
+    if (f == epilogue::op::select) out = all_from(1);
+    if (f == epilogue::op::minimum || f == epilogue::op::maximum) out = all_from(0);
+  }
+  return small;
+}
+bool is_view_of_all(op what) noexcept { return what == op::reshape || what == op::transposition || what == op::slice; }
 bool compares(const encoded_node& n) noexcept {
   if (n.what != op::pointwise) return false;
   const epilogue::op f = n.attributes.as<pointwise_attributes>().function;
   return f == epilogue::op::equal || f == epilogue::op::less || f == epilogue::op::less_equal;
-}
-
-// Returns true if a node reads an input's integers without conversion, or float can represent these integers.
-bool reads_exactly(const encoded_graph& g, const encoded_node& n, std::size_t input) noexcept {
-  if (compares(n) && is_compared_exactly(g, n.inputs[1 - input])) return true;
-  if (n.what == op::random || input >= n.count_value_inputs()) return true;
-  return n.what == op::pooling_index_gradient && input == 1 && has_small_images(g.tensors()[n.outputs[0]]);
 }
 
 // Returns for each tensor: true if it may hold integers that float cannot represent.
@@ -46,18 +60,32 @@ std::vector<bool> large_integers(const encoded_graph& g) {
   std::vector<bool> large;
   for (const encoded_tensor& t : g.tensors())
     large.push_back(t.where != encoded_tensor::place::number && (t.type == dtype::i32 || t.type == dtype::u32));
-  std::vector<bool> read(large.size()), read_otherwise(large.size());
+  const std::vector<bool> small = small_integers(g);
+  std::vector<bool> read(large.size()), read_otherwise(large.size()), is_view(large.size());
   for (const encoded_node& n : g.nodes()) {
     if (n.what == op::pooling_with_indexes && has_small_images(g.tensors()[n.inputs[0]])) large[n.outputs[1]] = false;
-    if (n.what == op::write && !large[n.inputs[0]] && g.tensors()[n.inputs[0]].type == dtype::i32)
+    if (n.what == op::write &&
+        (small[n.inputs[0]] || (!large[n.inputs[0]] && g.tensors()[n.inputs[0]].type == dtype::i32)))
       large[n.outputs[0]] = false;
-    for (std::size_t k = 0; k < n.input_count; ++k) {
-      read[n.inputs[k]] = true;
-      if (!reads_exactly(g, n, k)) read_otherwise[n.inputs[k]] = true;
-    }
+    is_view[n.outputs[0]] = is_view_of_all(n.what);
   }
-  for (std::size_t t = 0; t < large.size(); ++t)
-    if (g.tensors()[t].where == encoded_tensor::place::memory && read[t] && !read_otherwise[t]) large[t] = false;
+  // Returns true if a node reads an input's integers without conversion, float can represent them, or all results are
+  // right even if float rounds them: they are compared with smaller integers.
+  const auto reads_exactly = [&](const encoded_node& n, std::size_t input) {
+    if (n.what == op::random || input >= n.count_value_inputs()) return true;
+    if (compares(n) && small[n.inputs[1 - input]]) return true;
+    if (is_view_of_all(n.what)) return !read_otherwise[n.outputs[0]];
+    return n.what == op::pooling_index_gradient && input == 1 && has_small_images(g.tensors()[n.outputs[0]]);
+  };
+  for (auto n = g.nodes().rbegin(); n != g.nodes().rend(); ++n)
+    for (std::size_t k = 0; k < n->input_count; ++k) {
+      read[n->inputs[k]] = true;
+      if (!reads_exactly(*n, k)) read_otherwise[n->inputs[k]] = true;
+    }
+  for (std::size_t t = 0; t < large.size(); ++t) {
+    const bool is_stored = g.tensors()[t].where == encoded_tensor::place::memory || is_view[t];
+    if (is_stored && read[t] && !read_otherwise[t]) large[t] = false;
+  }
   return large;
 }
 

@@ -21,7 +21,7 @@ class rounding_spread {
   double of(std::uint16_t tensor, std::size_t element, double exact) {
     if (least_.empty()) evaluate();
     const double least = least_[tensor][element], most = most_[tensor][element];
-    return least <= most ? std::max(std::fabs(least - exact), std::fabs(most - exact)) : 0;
+    return least <= most && std::isfinite(exact) ? std::max(std::fabs(least - exact), std::fabs(most - exact)) : 0;
   }
 
  private:

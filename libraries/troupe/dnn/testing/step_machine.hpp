@@ -54,6 +54,14 @@ class step_machine {
           case kind::apply:
             made.push_back(epilogue::value_of(o.function, from(0), from(1), from(2)));
             break;
+          case kind::position: {
+            const location& l = k.operands[o.operand];
+            double position = 0;
+            for (std::size_t i = 0; i < l.shape.rank; ++i)
+              if (l.shape.extents[i] != 1) position += static_cast<double>(at[i] * l.shape.strides[i]);
+            made.push_back(position);
+            break;
+          }
           case kind::round:
             made.push_back(epilogue::nearest_of(o.type, from(0)));
             break;

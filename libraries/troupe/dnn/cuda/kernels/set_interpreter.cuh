@@ -70,8 +70,8 @@ class set_interpreter {
   }
   __device__ void set_value(int k, double reduced) {
     if (all_.all[k].type != operation::moments)
-      reduced = sets::finished(static_cast<reduction_kind>(all_.all[k].function), reduced,
-                               1 / static_cast<double>(all_.elements));
+      reduced = sets::finished<N>(static_cast<reduction_kind>(all_.all[k].function), reduced,
+                                  1 / static_cast<double>(all_.elements), static_cast<double>(all_.elements));
     values_[k] = static_cast<N>(reduced);
   }
   /// Writes the results of the thread's elements of chunks `first` to `end`.
@@ -109,12 +109,16 @@ class set_interpreter {
     return part;
   }
   __device__ sets::moments<N> moments_of_chunk(i64 chunk, int k) {
+    // Distances from the first element lose less to rounding than the elements.
     sets::moments<N> out{};
+    N first = 0, sum = 0;
     for_each_index(chunk, [&](i64 index) {
       at(index, k);
-      out.count += 1, out.mean += values_[all_.all[k].from[0]];
+      const N x = values_[all_.all[k].from[0]];
+      if (out.count == 0) first = x;
+      out.count += 1, sum += x - first;
     });
-    if (out.count != 0) out.mean *= 1 / out.count;
+    if (out.count != 0) out.mean = sets::multiply_add(sum, 1 / out.count, first);
     for_each_index(chunk, [&](i64 index) {
       at(index, k);
       const N distance = values_[all_.all[k].from[0]] - out.mean;

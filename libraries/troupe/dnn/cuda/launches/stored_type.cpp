@@ -75,12 +75,12 @@ class stored_type_matcher {
     // x and dy have one type, scale and offset have this type or f32, and all other inputs are f32.
     const dtype type = common_type(0, at.x + 1);
     const dtype affine = common_type(at.scale, node_.input_count) == type ? type : dtype::f32;
-    const tensor_shape* const scale = at.scale != absent ? &m_.tensor(node_.inputs[at.scale]).shape : nullptr;
+    const tensor_shape* const scale = &m_.tensor(node_.inputs[at.scale]).shape;
     const auto rows = row_shape::of(a, x.shape, scale);
     if (!rows) return std::nullopt;
     for (std::size_t i = 0; i < node_.input_count; ++i) {
       if (m_.tensor(node_.inputs[i]).where == place::number) return std::nullopt;
-      const bool is_image = i <= at.x, is_affine = at.scale != absent && i >= at.scale;
+      const bool is_image = i <= at.x, is_affine = i >= at.scale;
       out_.inputs.push_back(m_.dense_operand(node_.inputs[i], is_image ? type : is_affine ? affine : dtype::f32));
     }
     const dtype result = result_type_of(node_.outputs[0]);

@@ -13,9 +13,10 @@ struct cross_entropy_options {
   std::int64_t ignored = -100;  ///< the label whose loss and gradient are 0
 };
 
-/// Returns -log(softmax(x)) at the labels. The classes are along one axis of x; the labels are i32, and have the
-/// extents of x, but 1 there, as the result has. A label that is no class, and not the ignored one, has the loss NaN
-/// and the gradient 0. The loss and, with `gradients`, the gradient of x are one pass over x.
-value cross_entropy(const value& x, const value& labels, std::size_t classes, const cross_entropy_options& o = {});
+/// Returns -log(softmax(x)) at the labels, which are i32. They have the extents of x, but 1 along the axis of the
+/// classes, as the result has. A label that is no class, and not the ignored one, has the loss NaN and the gradient 0.
+/// A GPU computes the loss and, with `gradients`, the gradient of x in one launch, and reads x once if there are at
+/// most 16384 classes along the last axis.
+value cross_entropy(const value& x, const value& labels, std::size_t over, const cross_entropy_options& o = {});
 
 }  // namespace troupe::dnn
