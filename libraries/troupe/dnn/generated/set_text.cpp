@@ -76,11 +76,6 @@ class set_writer : public set_index_writer {
     return k_.is_of_set[i] ? cat("s", i, "[", set, "]") : cat("v", i, "[e]");
   }
   const char* neighbor() const noexcept { return columns_ ? "j" : "0"; }
-  bool differs_among_sets(std::size_t operand) const noexcept {
-    for (std::size_t a = 0; a < k_.outside.rank(); ++a)
-      if (k_.outside.extent(a) != 1 && k_.outer_stride(operand, a) != 0) return true;
-    return false;
-  }
 
   std::vector<bool> known_;  // operations whose values the text has computed, for elements that are held
   const std::vector<std::size_t> depth_;
@@ -362,7 +357,7 @@ void set_writer::add_writes_of_elements() {
   const std::vector<std::size_t> needed = needed_for(writes);
   std::vector<std::size_t> early;  // what is read before
   for (const std::size_t i : needed)
-    if (at(i).what == kind::read && differs_among_sets(at(i).operand)) early.push_back(i);
+    if (at(i).what == kind::read && k_.differs_among_sets(at(i).operand)) early.push_back(i);
   const auto is_early = [&](std::size_t i) { return std::ranges::find(early, i) != early.end(); };
   if (!is_held()) line("{"), begin_chunks();
   add_loads(early);

@@ -59,6 +59,12 @@ struct set_kernel {
   std::int64_t inner_stride(std::size_t operand, std::size_t axis) const noexcept {
     return inside.stride(operand_in_space[operand], axis);
   }
+  /// Returns true if the operand has other elements for other sets.
+  bool differs_among_sets(std::size_t operand) const noexcept {
+    for (std::size_t a = 0; a < outside.rank(); ++a)
+      if (outside.extent(a) != 1 && outer_stride(operand, a) != 0) return true;
+    return false;
+  }
   std::int64_t count_sets() const noexcept { return outside.lines() * outside.length(); }
   std::int64_t count_elements() const noexcept { return inside.lines() * inside.length(); }
 };

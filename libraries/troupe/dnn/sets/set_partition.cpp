@@ -90,17 +90,12 @@ class partitioner {
     const auto kept = static_cast<unsigned>(count_kept_values(k_));
     unsigned bytes_of_element = kept * 4;
     for (const set_kernel::operation& o : k_.operations)
-      if (o.what == kind::read && differs_among_sets(o.operand))
+      if (o.what == kind::read && k_.differs_among_sets(o.operand))
         bytes_of_element += differs_inside(o.operand) ? bytes(o.operand) : 0;
     elements_of_thread_ = k_.layout.by_columns                           ? 8
                           : bytes_of_element <= (together == 1 ? 16 : 8) ? 32
                           : bytes_of_element <= 16                       ? 16
                                                                          : 8;
-  }
-  bool differs_among_sets(std::size_t operand) const noexcept {
-    for (std::size_t a = 0; a <= outer_; ++a)
-      if (k_.outside.extent(a) != 1 && k_.outer_stride(operand, a) != 0) return true;
-    return false;
   }
   bool differs_inside(std::size_t operand) const noexcept {
     return (k_.layout.by_columns ? k_.outer_stride(operand, outer_) : k_.inner_stride(operand, inner_)) != 0;

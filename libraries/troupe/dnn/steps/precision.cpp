@@ -13,10 +13,9 @@ namespace {
 
 // Returns true if float can represent the index of each element of an image.
 bool has_small_images(const encoded_tensor& image) noexcept {
-  constexpr std::int64_t most = std::int64_t{1} << 24;
   std::int64_t count = 1;
   for (std::size_t i = 2; i < image.shape.rank; ++i) count *= image.shape.extents[i];
-  return count <= most;
+  return count <= most_iota;
 }
 
 bool is_small_number(const encoded_tensor& t) noexcept {
