@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstring>
 #include <troupe/dnn/graph/encoded_graph.hpp>
 #include <troupe/dnn/operations/attention/attributes.hpp>
@@ -105,7 +106,8 @@ bool encoded_graph::is_sound() const noexcept {
                                     : computed || t.where == place::number;
   };
   enum class state : std::uint8_t { not_computed, computed, written };
-  std::array<state, most_tensors> states{};
+  std::array<state, most_tensors> states;
+  std::fill_n(states.begin(), tensors_.size(), state::not_computed);
   for (const encoded_node& n : nodes_) {
     if (!is_sound_node(n)) return false;
     for (const std::uint16_t t : std::span(n.inputs).first(n.input_count))

@@ -13,8 +13,9 @@
 
 namespace troupe::dnn {
 
-inline constexpr std::size_t most_nodes = 256, most_tensors = 768, most_memory = 256;
 inline constexpr std::uint16_t no_tensor = 0xffff;
+/// Bounds of the tensors, the nodes and the memory of a graph.
+inline constexpr std::size_t most_tensors = no_tensor, most_nodes = most_tensors, most_memory = most_tensors;
 
 /// A tensor of an encoded graph. In a batch of images, axis 0 is the image, axis 1 the channel, and the others are
 /// spatial, whatever the strides are.

@@ -69,7 +69,7 @@ TEST(encoded_graphs, a_truncated_encoding_or_a_wrong_count_yields_an_empty_graph
   encoding e = small_graph();
   const std::byte* encoded = e.encode();
   for (std::size_t bytes = 0; bytes < e.bytes(); ++bytes) EXPECT_TRUE(encoded_graph(encoded, bytes).empty()) << bytes;
-  for (const std::uint32_t count : {0u, 1u, 3u, 257u, 0xffffffffu})
+  for (const std::uint32_t count : {0u, 1u, 3u, 65'536u, 0xffffffffu})
     for (std::size_t field = 0; field < 3; ++field) {
       e.encode();
       std::memcpy(reinterpret_cast<std::byte*>(e.words.data()) + field * sizeof count, &count, sizeof count);
@@ -77,7 +77,7 @@ TEST(encoded_graphs, a_truncated_encoding_or_a_wrong_count_yields_an_empty_graph
     }
   encoding large = small_graph();
   large.nodes.resize(1);
-  while (large.nodes.size() < most_nodes) large.node(op::reshape, {2}, {large.intermediate({4})});
+  while (large.tensors.size() < most_tensors) large.node(op::reshape, {2}, {large.intermediate({4})});
   EXPECT_FALSE(large.encoded().empty());
   large.node(op::reshape, {2}, {large.intermediate({4})});
   EXPECT_TRUE(large.encoded().empty());

@@ -14,15 +14,8 @@ node_maker::node_maker(op what, std::string_view name, std::initializer_list<val
 
 node_maker::node_maker(op what, std::string_view name, std::vector<value> inputs) : name_(name) {
   made_.what = what;
-  std::size_t depth = 0;
-  for (const value& v : inputs) {
+  for (const value& v : inputs)
     if (const auto& refused = v.from().refused; refused && !made_.refused) made_.refused = refused;
-    depth = std::max(depth, v.from().depth);
-  }
-  made_.depth = depth + 1;
-  if (fine() && made_.depth > most_nodes)
-    made_.refused = {"is too large", cat("chains of at most ", most_nodes, " operations")};
-  // A refused node stores no inputs, because chains of refused nodes may be of any length.
   if (fine()) made_.inputs = std::move(inputs);
 }
 
@@ -32,7 +25,7 @@ void node_maker::refuse(std::string_view input, std::string_view is, std::string
       std::string_view("aeiou").find(name_.front()) != std::string_view::npos && !name_.starts_with("one_");
   made_.refused = {cat(is_vowel ? "has an " : "has a ", name_, " whose ", input, " ", is), std::move(expected),
                    std::string(input), std::string(is)};
-  made_.inputs.clear();
+  made_.inputs = {};
   made_.outputs.clear();
 }
 

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
+#include <iterator>
+#include <new>
 #include <troupe/base/text/cat.hpp>
 #include <troupe/dnn/graph/node_maker.hpp>
 #include <troupe/request/encoding/describe.hpp>
@@ -29,6 +31,29 @@ value::value(in_any memory) {
   made->memory = std::move(memory);
   from_ = std::move(made);
 }
+
+namespace detail {
+
+input_list::~input_list() {
+  // The list of the outermost destructor, which the destructors that it causes extend.
+  static thread_local std::vector<value>* pending = nullptr;
+  if (pending != nullptr) {
+    try {
+      pending->insert(pending->end(), std::move_iterator(all_.begin()), std::move_iterator(all_.end()));
+    } catch (const std::bad_alloc&) {
+      // The inputs are destroyed here.
+    }
+    return;
+  }
+  pending = &all_;
+  while (!all_.empty()) {
+    const value last = std::move(all_.back());
+    all_.pop_back();
+  }
+  pending = nullptr;
+}
+
+}  // namespace detail
 
 dtype value::type() const noexcept { return from_->outputs.empty() ? dtype::f32 : from_->outputs[output_].type; }
 std::span<const std::int64_t> value::extents() const noexcept {

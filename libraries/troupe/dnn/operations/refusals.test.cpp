@@ -390,15 +390,6 @@ TEST_F(dnn_refusals, a_graph_lists_the_memory_that_it_reads_or_writes_once) {
   }
 }
 
-TEST_F(dnn_refusals, chains_that_are_too_long_and_graphs_that_are_too_large_are_refused) {
-  value x = given({4});
-  for (int i = 0; i < 100'000; ++i) x = x + 1;
-  expect_value(x, "is too large; expected chains of at most 256 operations");
-  std::vector<written> all;
-  for (int i = 0; i < 300; ++i) all.push_back(write(given({4}) * i, at(1000 + 4 * static_cast<std::uint64_t>(i), {4})));
-  EXPECT_NE(memory.refusal(computation{.graph = graph(all)}).find("too large"), std::string::npos);
-}
-
 TEST_F(dnn_refusals, a_ready_request_names_its_wrong_field) {
   const auto x = at(0, {2, 6, 8, 8}), y = at(2000, {2, 4, 6, 6});
   const auto filters = at(4000, {4, 6, 3, 3});

@@ -8,15 +8,16 @@ namespace troupe::dnn {
 std::vector<std::uint64_t> buffer_offsets(std::span<const buffer_use> buffers, std::uint64_t& total_bytes) {
   std::vector<std::uint64_t> offsets(buffers.size());
   total_bytes = 0;
+  std::vector<std::size_t> beside;  // earlier buffers that are used at the same time, by offset
   for (std::size_t i = 0; i < buffers.size(); ++i) {
+    beside.clear();
+    for (std::size_t k = 0; k < i; ++k)
+      if (buffers[k].first <= buffers[i].last && buffers[i].first <= buffers[k].last) beside.push_back(k);
+    std::ranges::sort(beside, {}, [&](std::size_t k) { return offsets[k]; });
     std::uint64_t at = 0;
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (std::size_t k = 0; k < i; ++k) {
-        const bool overlap = buffers[k].first <= buffers[i].last && buffers[i].first <= buffers[k].last;
-        if (overlap && at < offsets[k] + buffers[k].bytes && offsets[k] < at + buffers[i].bytes)
-          at = offsets[k] + buffers[k].bytes, moved = true;
-      }
+    for (const std::size_t k : beside) {
+      if (at + buffers[i].bytes <= offsets[k]) break;
+      at = std::max(at, offsets[k] + buffers[k].bytes);
     }
     offsets[i] = at;
     total_bytes = std::max(total_bytes, at + buffers[i].bytes);

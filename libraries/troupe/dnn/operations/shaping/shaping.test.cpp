@@ -36,5 +36,29 @@ TEST(dnn_shaping, a_graph_can_be_made_of_a_vector_of_results) {
   EXPECT_EQ(all.graph.memory().size(), 4u);
 }
 
+// Graphs of any depth: nothing recurses along a chain of operations.
+class dnn_long_chains : public ::testing::Test {
+ protected:
+  tensor<float> at(std::uint64_t first) { return tensor<float>(buffer<float>(memory_.at<float>(first, 4).range), {4}); }
+  std::string refusal_of(const value& v) { return memory_.refusal(computation{.graph = {write(v, at(4))}}); }
+
+ private:
+  troupe::testing::fake_memory memory_{1 << 12};
+};
+
+TEST_F(dnn_long_chains, are_accepted_and_differentiated) {
+  const value first = read(at(0));
+  value x = first;
+  for (int i = 0; i < 20'000; ++i) x = sin(x);
+  EXPECT_EQ(refusal_of(x), "");
+  EXPECT_EQ(gradients(reduce(x, reduction_kind::sum, {0}), {first})[0].why_refused(), "");
+}
+
+TEST_F(dnn_long_chains, are_refused_with_their_number_of_tensors) {
+  value x = read(at(0));
+  for (int i = 0; i < 70'000; ++i) x = relu(x);
+  EXPECT_EQ(refusal_of(x), "dnn.computation: graph has 70002 tensors; expected at most 65535");
+}
+
 }  // namespace
 }  // namespace troupe::dnn
