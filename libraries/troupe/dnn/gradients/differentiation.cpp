@@ -5,7 +5,11 @@
 #include <troupe/base/text/cat.hpp>
 #include <troupe/dnn/gradients/derivatives.hpp>
 #include <troupe/dnn/gradients/differentiation.hpp>
+#include <troupe/dnn/gradients/node_differentiation.hpp>
+#include <troupe/dnn/gradients/sliced_gradients.hpp>
 #include <troupe/dnn/graph/node_maker.hpp>
+#include <troupe/dnn/operations/pointwise/pointwise.hpp>
+#include <utility>
 
 namespace troupe::dnn {
 namespace {
@@ -35,7 +39,7 @@ class backward_pass {
     for (const value& v : variables) add_variable(v);
   }
   std::vector<value> from(const value& loss) {
-    if (visit(loss)) gradient_at(loss) = value(1);
+    if (visit_all(loss)) gradient_at(loss) = value(1);
     for (std::size_t i = order_.size(); i-- > 0;) propagate(nodes_.at(order_[i]));
     std::vector<value> out;
     for (std::size_t i = 0; i < variables_.size(); ++i) out.push_back(gradient_of(i));
@@ -44,8 +48,9 @@ class backward_pass {
 
  private:
   struct node {
-    value of;                                  // the node's first output
-    std::vector<optional_gradient> gradients;  // gradients of the node's outputs
+    value of;                                      // the node's first output
+    std::vector<optional_gradient> gradients;      // gradients of the node's outputs
+    std::vector<detail::sliced_gradients> slices;  // gradients of slices of the outputs
     bool is_variable = false, is_visited = false, depends_on_variable = false;
     std::optional<value> rounded = {};
   };
@@ -53,52 +58,96 @@ class backward_pass {
   void add_variable(const value& v) {
     node& n = of(v);
     n.is_variable = true;
-    if (v.from().memory) reads_.push_back(v);
+    if (v.from().memory) reads_.emplace(v.from().memory->range().address, v);
   }
   // Returns the value that represents v: if v reads memory, the variable that reads the same view of it.
   const value& canonical(const value& v) const {
     if (!v.from().memory) return v;
-    const auto same = std::find_if(reads_.begin(), reads_.end(),
-                                   [&](const value& r) { return are_the_same(*r.from().memory, *v.from().memory); });
-    return same != reads_.end() ? *same : v;
+    const auto [begin, end] = reads_.equal_range(v.from().memory->range().address);
+    const auto same = std::find_if(
+        begin, end, [&](const auto& r) { return are_the_same(*r.second.from().memory, *v.from().memory); });
+    return same != end ? same->second : v;
   }
   node& of(const value& v) {
     const value& c = canonical(v);
-    return nodes_.try_emplace(&c.from(), node{c.sibling(0), std::vector<optional_gradient>(c.from().outputs.size())})
+    const std::size_t outputs = c.from().outputs.size();
+    return nodes_
+        .try_emplace(&c.from(), node{c.sibling(0), std::vector<optional_gradient>(outputs),
+                                     std::vector<detail::sliced_gradients>(outputs)})
         .first->second;
   }
   optional_gradient& gradient_at(const value& v) { return of(v).gradients[v.output()]; }
 
-  // Lists the nodes that depend on a variable, each after its inputs. Returns true if `v` depends on one. The recursion
-  // ends early enough because the depth of values is limited.
-  bool visit(const value& v) {
+  // A node that is being visited, and the index of its next input.
+  struct visit {
+    node* at;
+    std::size_t next = 0;
+  };
+  // Lists the nodes that depend on a variable, each after its inputs. Returns true if `v` depends on one. Does not
+  // recurse, because chains of nodes may be of any length.
+  bool visit_all(const value& v) {
+    std::vector<visit> path;
+    enter(v, path);
+    while (!path.empty()) {
+      visit& last = path.back();
+      const producer& p = last.at->of.from();
+      if (last.next < p.inputs.size()) {
+        enter(p.inputs[last.next++], path);
+      } else {
+        leave(*last.at);
+        path.pop_back();
+      }
+    }
+    return of(v).depends_on_variable;
+  }
+  void enter(const value& v, std::vector<visit>& path) {
     node& n = of(v);
-    if (n.is_visited) return n.depends_on_variable;
+    if (n.is_visited) return;
     n.is_visited = true;
     n.depends_on_variable = n.is_variable;
     const producer& p = n.of.from();
     if (p.memory && !n.is_variable)
-      for (const value& r : reads_)
+      for (const auto& [address, r] : reads_)
         if (overlap(*r.from().memory, *p.memory)) is_read_otherwise_ = true;
+    path.push_back({&n});
+  }
+  void leave(node& n) {
+    const producer& p = n.of.from();
     for (const value& i : p.inputs) {
-      n.depends_on_variable |= visit(i);
-      if (p.what == op::convert && i.output() == 0) of(i).rounded = v;
+      node& input = of(i);
+      n.depends_on_variable |= input.depends_on_variable;
+      if (p.what == op::convert && i.output() == 0) input.rounded = n.of;
     }
     if (n.depends_on_variable && p.what != op::none) order_.push_back(&p);
-    return n.depends_on_variable;
   }
 
-  void propagate(const node& n) {
+  static void add_to(optional_gradient& sum, const value& gradient) {
+    sum = sum ? detail::sum_of(*sum, gradient) : gradient;
+  }
+  static void add_gradients_of_slices(node& n) {
+    for (std::size_t i = 0; i < n.slices.size(); ++i)
+      if (!n.slices[i].empty())
+        add_to(n.gradients[i], n.slices[i].sum_over(n.of.sibling(static_cast<std::uint8_t>(i))));
+  }
+  void propagate(node& n) {
+    add_gradients_of_slices(n);
     if (std::none_of(n.gradients.begin(), n.gradients.end(), [](const optional_gradient& g) { return g.has_value(); }))
       return;
-    const std::vector<value>& inputs = n.of.from().inputs;
+    // The gradient of a value of a half type has this type.
+    for (std::size_t i = 0; i < n.gradients.size(); ++i)
+      if (const dtype type = n.of.sibling(static_cast<std::uint8_t>(i)).type();
+          n.gradients[i] && n.gradients[i]->rank() != 0 && detail::is_half(type))
+        n.gradients[i] = convert(*n.gradients[i], type);
+    const detail::input_list& inputs = n.of.from().inputs;
     detail::differentiated_node p{n.of, n.gradients, {}, n.rounded};
     for (const value& i : inputs) p.is_needed.push_back(of(i).depends_on_variable);
     const std::vector<optional_gradient> all = detail::gradients_of_inputs(p);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       if (!all[i]) continue;
-      optional_gradient& to = gradient_at(inputs[i]);
-      to = to ? detail::sum_of(*to, *all[i]) : *all[i];
+      if (n.of.from().what == op::slice)
+        of(inputs[i]).slices[inputs[i].output()].add(n.of.from(), *all[i]);
+      else
+        add_to(gradient_at(inputs[i]), *all[i]);
     }
   }
 
@@ -109,11 +158,12 @@ class backward_pass {
     if (is_read_otherwise_ && v.from().memory)
       return refused(cat(i, " is also read by another view of the same memory"), "one view");
     if (!of(v).is_visited) return refused(cat(i, " is not used by the loss"), "a value that the loss is computed from");
+    add_gradients_of_slices(of(v));
     return detail::spread_over(gradient_at(v).value_or(0), v);
   }
 
   std::span<const value> variables_;
-  std::vector<value> reads_;  // variables in memory
+  std::multimap<std::uint64_t, value> reads_;  // variables in memory, by address
   std::map<const producer*, node> nodes_;
   std::vector<const producer*> order_;
   bool is_read_otherwise_ = false;

@@ -269,6 +269,64 @@ TEST_F(dnn_differentiation, gradients_of_products_of_half_types_are_f32) {
   }
 }
 
+TEST_F(dnn_differentiation, slices_match_finite_differences) {
+  variable &x = any({5, 14}), &other = any({1, 14});
+  // Slices with gaps, that overlap, along both axes, and of an output that is also used otherwise.
+  expect_gradients({&x}, [](const all_values& v) { return exp(slice(v[0], 1, 3, 2)) * slice(v[0], 1, 7, 2); });
+  expect_gradients({&x}, [](const all_values& v) { return slice(v[0], 0, 0, 3) * exp(slice(v[0], 0, 1, 3)); });
+  expect_gradients({&x, &other}, [](const all_values& v) {
+    const value y = tanh(v[0]);
+    return slice(y, 0, 1, 1) * slice(y, 0, 4, 1) * v[1] + slice(slice(y, 1, 2, 1), 0, 3, 1) + y;
+  });
+  // More slices than a concatenation has parts.
+  expect_gradients({&x}, [](const all_values& v) {
+    value sum = 0;
+    for (int i = 0; i < 14; ++i) sum = sum + (i + 1) * slice(exp(v[0]), 1, i, 1);
+    return sum;
+  });
+}
+
+template <access_mode M>
+any_operand<M> floats_at(std::uint64_t address, std::span<const std::int64_t> e) {
+  tensor_shape s{.rank = e.size()};
+  std::copy(e.begin(), e.end(), s.extents.begin());
+  s.strides = dense_strides(s);
+  return {memory_range{{}, address, static_cast<std::uint64_t>(elements_of(s)) * sizeof(float)}, s, dtype::f32};
+}
+value stored(const extents& e, std::uint64_t address) { return value(floats_at<access_mode::read>(address, e)); }
+// Returns the operations of a graph that computes these values.
+std::string operations_of(const all_values& all) {
+  std::vector<written> to;
+  for (const value& v : all) to.push_back({v, floats_at<access_mode::write>((to.size() + 1) << 32, v.extents())});
+  const graph g(to);
+  EXPECT_FALSE(g.refused());
+  return to_string(g);
+}
+
+TEST_F(dnn_differentiation, gradients_of_slices_that_do_not_overlap_are_concatenated) {
+  const value x = stored({4, 6}, 1024), w = stored({4, 2}, 2048);
+  const value q = slice(x, 1, 0, 2), k = slice(x, 1, 2, 2), v = slice(x, 1, 4, 2);
+  const value loss = reduce(q * w + k * v, reduction_kind::sum, {0, 1});
+  EXPECT_EQ(operations_of(gradients(loss, {x})), "slice, slice, concatenation, write");
+}
+
+TEST_F(dnn_differentiation, the_gradient_of_a_matrix_for_all_of_a_batch_is_one_product) {
+  const value x = stored({3, 4, 5}, 1024), w = stored({1, 5, 6}, 2048);
+  const value y = product(x, w), loss = reduce(y * y, reduction_kind::sum, {0, 1, 2});
+  EXPECT_EQ(operations_of(gradients(loss, {w})), "reshape, transposition, product, sum, reshape, product, write");
+}
+
+TEST_F(dnn_differentiation, the_gradient_of_a_half_value_is_rounded_to_its_type) {
+  variable &x = any({2, 2}), &w = any({2, 2});
+  w.numbers.assign(4, 1.0 / 3);
+  const auto gradient_by = [&](const value& y) {
+    const value loss = reduce(y * w.read(), reduction_kind::sum, {0, 1});
+    return values_of(gradients(loss, {x.read()})[0])[0];
+  };
+  EXPECT_EQ(gradient_by(convert(x.read(), dtype::f16)), static_cast<double>(static_cast<float>(half(1.0f / 3))));
+  EXPECT_EQ(gradient_by(x.read()), 1.0 / 3);
+}
+
 // cuDNN computes the gradient only if y, dy and the results are rounded to the half type, and nothing reads the
 // unrounded values.
 TEST_F(dnn_differentiation, gradients_of_half_attention_read_rounded_values) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <numeric>
 #include <troupe/base/text/cat.hpp>
 #include <troupe/dnn/gradients/node_differentiation.hpp>
 #include <troupe/dnn/graph/node_maker.hpp>
@@ -119,18 +120,38 @@ computation reduction::to_request() const {
 
 namespace troupe::dnn::detail {
 
+namespace {
+
+value transposed(const value& v) {
+  std::vector<std::size_t> order(v.rank());
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[v.rank() - 2], order[v.rank() - 1]);
+  return transpose(v, order);
+}
+bool is_one_matrix(const value& v) {
+  return std::ranges::all_of(v.extents().first(v.rank() - 2), [](std::int64_t n) { return n == 1; });
+}
+// Returns the matrices of a tensor one below the other, as one matrix.
+value joined(const value& v) {
+  std::vector<std::int64_t> to(v.rank(), 1);
+  to.back() = v.extents().back();
+  for (const std::int64_t n : v.extents().first(v.rank() - 1)) to[v.rank() - 2] *= n;
+  return reshape(v, to);
+}
+
+}  // namespace
+
 void differentiate_product(node_differentiation& d) {
-  const auto transposed = [](const value& v) {
-    std::vector<std::size_t> order(v.rank());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::swap(order[v.rank() - 2], order[v.rank() - 1]);
-    return transpose(v, order);
-  };
   const auto summed_over_batch = [](const value& gradient, const value& of) {
     return summed(gradient, gradient.extents(), of.extents());
   };
   d.set(0, [&] { return summed_over_batch(product(as_factor(d.dy(), d.in(1)), transposed(d.in(1))), d.in(0)); });
-  d.set(1, [&] { return summed_over_batch(product(transposed(d.in(0)), as_factor(d.dy(), d.in(0))), d.in(1)); });
+  d.set(1, [&] {
+    const value &a = d.in(0), dy = as_factor(d.dy(), a);
+    // One product with as many summands as all matrices have rows, instead of a sum of products.
+    if (is_one_matrix(d.in(1)) && !is_one_matrix(a)) return product(transposed(joined(a)), joined(dy));
+    return summed_over_batch(product(transposed(a), dy), d.in(1));
+  });
 }
 
 void differentiate_reduction(node_differentiation& d) {

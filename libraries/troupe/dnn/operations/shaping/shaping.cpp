@@ -116,22 +116,6 @@ value slice(const value& x, std::size_t axis, std::int64_t first, std::int64_t c
 namespace troupe::dnn::detail {
 namespace {
 
-// Returns the gradient of the tensor from which a slice was taken: it is 0 before and after the slice.
-value padded_slice(const node_differentiation& d, std::int64_t axis, std::int64_t first) {
-  const auto along = static_cast<std::size_t>(axis);
-  const std::int64_t count = d.out(0).extents()[along], end = first + count, all = d.in(0).extents()[along];
-  const dtype type = d.dy().type();
-  const auto zeros = [&](std::int64_t from, std::int64_t until) {
-    const value none = select(slice(d.in(0), along, from, until - from), 0, 0);
-    return none.type() == type ? none : convert(none, type);
-  };
-  std::vector<value> parts;
-  if (first > 0) parts.push_back(zeros(0, first));
-  parts.push_back(d.dy());
-  if (end < all) parts.push_back(zeros(end, all));
-  return concatenate(parts, along);
-}
-
 // If the gradient is the same for all elements, sets it as the gradient of each input, and returns true.
 bool set_number(node_differentiation& d) {
   if (d.gradient().rank() != 0) return false;
@@ -153,12 +137,9 @@ void differentiate_transposition(node_differentiation& d) {
   d.set(0, [&] { return transpose(d.gradient(), to); });
 }
 
+// The gradient of the slice: where it is in the gradient of the input is known to sliced_gradients.
 void differentiate_slice(node_differentiation& d) {
-  const auto a = d.attributes<slice_attributes>();
-  for (std::size_t i = 0; i < d.in(0).rank(); ++i)
-    if (d.out(0).extents()[i] != d.in(0).extents()[i])
-      return d.set(0, [&] { return padded_slice(d, static_cast<std::int64_t>(i), a.first[i]); });
-  d.set(0, [&] { return d.gradient(); });
+  d.set(0, [&] { return d.dy(); });
 }
 
 void differentiate_concatenation(node_differentiation& d) {
