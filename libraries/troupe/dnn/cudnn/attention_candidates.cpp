@@ -9,6 +9,8 @@
 namespace troupe::dnn::cudnn {
 namespace {
 
+using place = encoded_tensor::place;
+
 // Returns true if cuDNN supports the attributes, and each query attends to a key. For queries that attend to none,
 // cuDNN's results differ from the definition.
 bool is_supported(const attention_attributes& a, const tensor_shape& q, const tensor_shape& k) noexcept {
@@ -64,7 +66,7 @@ class attention_candidate_builder {
     for (std::size_t i = 0; i < end; ++i) {
       const encoded_tensor& t = analysis_.tensor(node_.inputs[i]);
       const bool must_be_half = i >= first || i < others;
-      if (t.where == encoded_tensor::place::number || (must_be_half && t.type != attention_.type)) return false;
+      if (t.where == place::number || (must_be_half && t.type != attention_.type)) return false;
       if (must_be_half && (t.shape.extents[3] % 8 != 0 || t.shape.extents[3] > 256)) return false;
     }
     attention_.q = input(first).shape, attention_.k = input(first + 1).shape, attention_.v = input(first + 2).shape;
@@ -75,37 +77,41 @@ class attention_candidate_builder {
     return true;
   }
 
-  // Returns a tensor as cuDNN reads or writes it: with its layout in memory if the elements of each token are
-  // contiguous there, otherwise dense.
-  fusion_match::tensor operand(std::uint16_t number, dtype type) const {
-    const encoded_tensor& t = analysis_.tensor(number);
+  // Returns a tensor as cuDNN reads or writes it: where it is expected to be, or wanted, if the elements of each token
+  // are contiguous there, otherwise dense.
+  fusion_match::tensor operand(std::uint16_t number, dtype type, const tensor_shape& at) const {
     fusion_match::tensor out = analysis_.dense_operand(number, type);
-    if (t.where != encoded_tensor::place::memory) return out;
     const auto fits = [&](std::size_t i) {
-      return t.shape.extents[i] == 1 || (t.shape.strides[i] > 0 && t.shape.strides[i] % 8 == 0);
+      return at.extents[i] == 1 || (at.strides[i] > 0 && at.strides[i] % 8 == 0);
     };
-    if (t.type == type && t.shape.strides[3] == 1 && fits(0) && fits(1) && fits(2)) out.shape = t.shape;
+    if (analysis_.tensor(number).type == type && at.strides[3] == 1 && fits(0) && fits(1) && fits(2)) out.shape = at;
     return out;
   }
   fusion_match::tensor input(std::size_t i) const {
-    return operand(node_.inputs[i], analysis_.tensor(node_.inputs[i]).type);
+    const std::uint16_t number = node_.inputs[i];
+    return operand(number, analysis_.tensor(number).type, expected_shape(analysis_, number));
+  }
+  fusion_match::tensor result(std::uint16_t number, dtype type) const {
+    const encoded_tensor& t = analysis_.tensor(number);
+    return operand(number, type,
+                   t.where == place::memory ? t.shape : wanted_shape(analysis_.graph, analysis_.uses, number));
   }
 
   // Returns the tensor that stores an output in this type: the tensor that its only reader converts or writes, or the
   // output itself if nothing reads it or the type is f32. Returns nullopt if there is no such tensor.
   std::optional<fusion_match::tensor> output(std::uint16_t number, dtype type) {
-    if (analysis_.uses.readers_of(number) == 0) return operand(number, type);
+    if (analysis_.uses.readers_of(number).empty()) return analysis_.dense_operand(number, type);
     const std::uint16_t at =
         follow_result(analysis_, number, type, candidate_.match, [&](std::uint16_t to) { return can_write(to, type); });
     if (at == number && type != dtype::f32) return std::nullopt;
-    return operand(at, type);
+    return result(at, type);
   }
   // Returns true if cuDNN can write to a tensor directly. Statistics, the only outputs in f32, must be dense.
   bool can_write(std::uint16_t to, dtype type) const {
     const encoded_tensor& t = analysis_.tensor(to);
-    if (t.where != encoded_tensor::place::memory) return true;
+    if (t.where != place::memory) return true;
     return analysis_.is_free(to) &&
-           (type == dtype::f32 ? is_dense(t.shape) : same_layout(operand(to, type).shape, t.shape));
+           (type == dtype::f32 ? is_dense(t.shape) : same_layout(result(to, type).shape, t.shape));
   }
 
   operation_graph::tensor_id add(const fusion_match::tensor& t, bool is_transposed = false) {

@@ -62,6 +62,12 @@ class product_kernel final : public vendor_kernel {
   std::optional<multiplication> request_;
 };
 
+// Returns the shape in which the product is expected to read an operand: a copy is dense.
+tensor_shape expected_shape_of(const graph_analysis& g, const fusion_match::tensor& t) {
+  const tensor_shape at = expected_shape(g, t.number);
+  return t.accepts != nullptr && t.accepts(at) ? at : t.shape;
+}
+
 }  // namespace
 
 kernel_maker::kernel_maker(const engine_context& context) : context_(context) {
@@ -110,8 +116,7 @@ result<std::unique_ptr<vendor_kernel>> kernel_maker::make_kernel(const graph_ana
   // pass is left to a generated kernel, which is faster.
   const auto plan = [&](const product_match& m) -> result<std::optional<plan_info>> {
     std::vector<tensor_shape> inputs;
-    for (const fusion_match::tensor& t : m.match.inputs)
-      inputs.push_back(t.accepts != nullptr ? expected_shape(g, t.number) : t.shape);
+    for (const fusion_match::tensor& t : m.match.inputs) inputs.push_back(expected_shape_of(g, t));
     matmul::product_options asked = options;
     if (m.match.nodes.size() > 1) asked.fusion = matmul::fusion::required;
     const auto request = m.request(inputs, m.match.outputs[0].shape, asked);

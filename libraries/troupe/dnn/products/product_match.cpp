@@ -196,18 +196,4 @@ std::vector<product_match> product_matches(const graph_analysis& g, std::size_t 
   return match_builder(g, node, *type, compute).run();
 }
 
-tensor_shape expected_shape(const graph_analysis& g, std::uint16_t t) {
-  const encoded_tensor& of = g.tensor(t);
-  if (of.where == encoded_tensor::place::memory && is_batch(of.shape)) return of.shape;
-  if (const auto from = g.uses.source_of(t); from && g.node(*from).what == op::transposition) {
-    const tensor_shape before = expected_shape(g, g.node(*from).inputs[0]);
-    tensor_shape out = of.shape;
-    for (std::size_t i = 0; i < out.rank; ++i)
-      out.strides[i] =
-          before.strides[static_cast<std::size_t>(g.node(*from).attributes.as<transposition_attributes>().from[i])];
-    if (is_batch(out)) return out;
-  }
-  return with_dense_strides(of.shape, false);
-}
-
 }  // namespace troupe::dnn::products

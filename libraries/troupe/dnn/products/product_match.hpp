@@ -35,7 +35,4 @@ struct product_match {
 /// products like it. `compute` is the type in which the graph is computed.
 std::vector<product_match> product_matches(const graph_analysis& g, std::size_t node, dtype compute);
 
-/// Returns the shape in which a tensor is stored, as far as that is known before the graph is planned.
-tensor_shape expected_shape(const graph_analysis& g, std::uint16_t tensor);
-
 }  // namespace troupe::dnn::products

@@ -176,10 +176,8 @@ class match_finder {
       }
       for (const std::uint16_t t : outputs(n)) {
         bool is_output = g_.tensor(t).where == place::memory;
-        for (std::size_t i = 0; i < g_.graph.nodes().size(); ++i) {
-          if (std::ranges::binary_search(m.nodes, i) || std::ranges::find(inputs(i), t) == inputs(i).end()) continue;
-          is_output = true, end = std::min(end, computed_at_[i]);
-        }
+        for (const std::size_t i : g_.uses.readers_of(t))
+          if (!std::ranges::binary_search(m.nodes, i)) is_output = true, end = std::min(end, computed_at_[i]);
         if (is_output) m.outputs.push_back({.number = t, .type = type_of(t), .shape = stored_shape(t)});
       }
     }
@@ -216,21 +214,10 @@ class match_finder {
   std::vector<set_kernel> expected_kernels(const set_match& m) const {
     fused_step places;
     for (const fusion_match::tensor& t : m.inputs)
-      places.inputs.push_back({.is_buffer = true, .number = 0, .type = t.type, .shape = expected_shape(t.number)});
+      places.inputs.push_back({.is_buffer = true, .number = 0, .type = t.type, .shape = expected_shape(g_, t.number)});
     for (const fusion_match::tensor& t : m.outputs)
       places.outputs.push_back({.is_buffer = true, .number = 0, .type = t.type, .shape = t.shape});
     return kernels_of(g_.graph, m, places, limits_.saves_memory ? 0 : UINT64_MAX);
-  }
-  tensor_shape expected_shape(std::uint16_t t) const {
-    const encoded_tensor& of = g_.tensor(t);
-    if (of.where == place::memory) return of.shape;
-    tensor_shape out = with_dense_strides(of.shape, false);
-    const auto from = g_.uses.source_of(t);
-    if (!from || g_.node(*from).what != op::transposition) return out;
-    const tensor_shape before = expected_shape(g_.node(*from).inputs[0]);
-    const auto a = g_.node(*from).attributes.as<transposition_attributes>();
-    for (std::size_t i = 0; i < out.rank; ++i) out.strides[i] = before.strides[static_cast<std::size_t>(a.from[i])];
-    return out;
   }
 
   graph_analysis& g_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <troupe/dnn/graph/encoded_graph.hpp>
 #include <vector>
 
@@ -14,7 +15,7 @@ class def_use {
   explicit def_use(const encoded_graph& g) : all_(g.tensors().size()) {
     for (std::size_t i = 0; i < g.nodes().size(); ++i) {
       const encoded_node& n = g.nodes()[i];
-      for (const std::uint16_t t : std::span(n.inputs).first(n.input_count)) all_[t].reader = i, ++all_[t].readers;
+      for (const std::uint16_t t : std::span(n.inputs).first(n.input_count)) all_[t].readers.push_back(i);
       for (const std::uint16_t t : std::span(n.outputs).first(n.output_count))
         all_[t].producer = i, all_[t].is_written = n.what == op::write;
     }
@@ -26,17 +27,18 @@ class def_use {
   std::optional<std::size_t> source_of(std::uint16_t t) const noexcept {
     return all_[t].is_written ? std::nullopt : all_[t].producer;
   }
-  std::size_t readers_of(std::uint16_t t) const noexcept { return all_[t].readers; }
+  /// Returns the nodes that read the tensor, in order. A node that reads it twice is listed twice.
+  std::span<const std::size_t> readers_of(std::uint16_t t) const noexcept { return all_[t].readers; }
   /// Returns the node that reads the tensor, if exactly one node reads it, and does so once.
   std::optional<std::size_t> only_reader_of(std::uint16_t t) const noexcept {
-    return all_[t].readers == 1 ? std::optional(all_[t].reader) : std::nullopt;
+    return all_[t].readers.size() == 1 ? std::optional(all_[t].readers[0]) : std::nullopt;
   }
 
  private:
   struct entry {
     std::optional<std::size_t> producer;
     bool is_written = false;
-    std::size_t reader = 0, readers = 0;
+    std::vector<std::size_t> readers;
   };
   std::vector<entry> all_;
 };

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <troupe/dnn/operations/indexing/attributes.hpp>
+#include <troupe/dnn/operations/shaping/attributes.hpp>
 #include <troupe/dnn/steps/geometry.hpp>
 
 namespace troupe::dnn {
@@ -19,6 +20,35 @@ tensor_shape grouped(const tensor_shape& s, std::int64_t channels, std::int64_t 
 }
 
 namespace {
+
+// Finds strides with which elements stored as `from` have the extents of `to`. Returns false if there are none.
+bool set_reshaped_strides(tensor_shape& to, const tensor_shape& from) noexcept {
+  // Each group of axes of `from` becomes one of as many elements, from the last axes to the first. The axes of a group
+  // of `from` must be one axis in memory.
+  std::size_t i = from.rank, k = to.rank;
+  while (i > 0 || k > 0) {
+    std::int64_t before = 1, after = 1, stride = 0, next = 0;
+    const auto take = [&] {
+      const std::int64_t extent = from.extents[--i];
+      if (extent == 1) return true;
+      if (before != 1 && from.strides[i] != next) return false;
+      if (before == 1) stride = from.strides[i];
+      before *= extent, next = from.strides[i] * extent;
+      return true;
+    };
+    while (i > 0 && before == 1)
+      if (!take()) return false;
+    const std::size_t end = k;
+    while (k > 0 && (after < before || to.extents[k - 1] == 1)) {
+      after *= to.extents[--k];
+      while (before < after)
+        if (i == 0 || !take()) return false;
+    }
+    if (before != after) return false;
+    for (std::size_t a = end; a-- > k; stride *= to.extents[a]) to.strides[a] = stride;
+  }
+  return true;
+}
 
 using operation = elementwise_kernel::operation;
 
@@ -57,6 +87,22 @@ std::uint16_t add_gather(elementwise_kernel& to, std::size_t axis, const locatio
 }
 
 }  // namespace
+
+std::optional<location> view_of(const encoded_node& n, const location& x, const tensor_shape& result) noexcept {
+  location out = x;
+  out.shape = result;
+  if (n.what == op::reshape) return set_reshaped_strides(out.shape, x.shape) ? std::optional(out) : std::nullopt;
+  out.shape.strides = x.shape.strides;
+  if (n.what == op::transposition) {
+    const auto a = n.attributes.as<transposition_attributes>();
+    for (std::size_t i = 0; i < result.rank; ++i)
+      out.shape.strides[i] = x.shape.strides[static_cast<std::size_t>(a.from[i])];
+  } else {
+    const auto a = n.attributes.as<slice_attributes>();
+    for (std::size_t i = 0; i < result.rank; ++i) out.offset += a.first[i] * x.shape.strides[i];
+  }
+  return out;
+}
 
 location positions_of(const encoded_node& n, const tensor_shape& of) noexcept {
   location out{.number = no_tensor, .type = dtype::f32, .shape = of};

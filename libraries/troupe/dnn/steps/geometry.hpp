@@ -13,6 +13,10 @@ namespace troupe::dnn {
 /// each channel, for each group or for all channels.
 tensor_shape grouped(const tensor_shape& s, std::int64_t channels, std::int64_t groups) noexcept;
 
+/// Returns the elements of a tensor as a node that only moves elements, but a concatenation, returns them, with the
+/// shape `result`. Returns nullopt if a reshaped tensor has to be copied.
+std::optional<location> view_of(const encoded_node& n, const location& x, const tensor_shape& result) noexcept;
+
 /// Returns a location without memory for the elements of a random or iota node: offsets in it are their positions in
 /// the sequence of numbers, or their indexes along the axis.
 location positions_of(const encoded_node& n, const tensor_shape& of) noexcept;

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <troupe/dnn/operations/shaping/attributes.hpp>
+#include <troupe/dnn/steps/geometry.hpp>
 #include <troupe/dnn/steps/graph_analysis.hpp>
 
 namespace troupe::dnn {
@@ -19,6 +21,32 @@ fusion_match::tensor graph_analysis::dense_operand(std::uint16_t t, dtype type, 
   const encoded_tensor& of = tensor(t);
   const bool is_unaligned = of.where == encoded_tensor::place::memory && !aligned[of.memory];
   return {t, type, with_dense_strides(of.shape, channels_last), is_unaligned};
+}
+
+tensor_shape expected_shape(const graph_analysis& g, std::uint16_t t) {
+  const encoded_tensor& of = g.tensor(t);
+  if (of.where == encoded_tensor::place::memory) return of.shape;
+  if (const tensor_shape* const computed = g.computed_shape(t)) return *computed;
+  const auto from = g.uses.source_of(t);
+  if (!from || !is_view(g.node(*from).what)) return with_dense_strides(of.shape, false);
+  const encoded_node& n = g.node(*from);
+  if (n.what == op::concatenation) return wanted_shape(g.graph, g.uses, t);
+  const location in{.is_buffer = true, .number = 0, .shape = expected_shape(g, n.inputs[0])};
+  const auto view = view_of(n, in, of.shape);
+  return view ? view->shape : with_dense_strides(of.shape, false);
+}
+
+tensor_shape wanted_shape(const encoded_graph& g, const def_use& uses, std::uint16_t t) {
+  tensor_shape out = with_dense_strides(g.tensors()[t].shape, false);
+  const auto transposes = [&](std::size_t node) { return g.nodes()[node].what == op::transposition; };
+  const auto readers = uses.readers_of(t);
+  const auto reader = std::ranges::find_if(readers, transposes);
+  if (reader == readers.end()) return out;
+  const encoded_node& n = g.nodes()[*reader];
+  const auto a = n.attributes.as<transposition_attributes>();
+  const axis_values dense = dense_strides(g.tensors()[n.outputs[0]].shape);
+  for (std::size_t i = 0; i < out.rank; ++i) out.strides[static_cast<std::size_t>(a.from[i])] = dense[i];
+  return out;
 }
 
 bool is_per_channel(const tensor_shape& s, const tensor_shape& image) noexcept {

@@ -15,7 +15,12 @@ struct graph_analysis {
   /// Analyzes a graph. `aligned_memory` has a flag for each memory of the graph: true if its address is a multiple of
   /// 16.
   graph_analysis(const encoded_graph& g, std::vector<bool> aligned_memory)
-      : graph(g), uses(g), read(g), aligned(std::move(aligned_memory)), matched(g.nodes().size()) {}
+      : graph(g),
+        uses(g),
+        read(g),
+        aligned(std::move(aligned_memory)),
+        matched(g.nodes().size()),
+        computed_(g.tensors().size()) {}
 
   const encoded_graph& graph;
   const def_use uses;
@@ -23,10 +28,13 @@ struct graph_analysis {
   const std::vector<bool> aligned;
   std::vector<bool> matched;  ///< for each node: true if it is part of a match
 
-  /// Records that the nodes of a match are part of it.
+  /// Records that the nodes of a match are part of it, and how it stores its outputs.
   void add(const fusion_match& m) {
     for (const std::uint16_t n : m.nodes) matched[n] = true;
+    for (const fusion_match::tensor& t : m.outputs) computed_[t.number] = t.shape;
   }
+  /// Returns the shape in which a match computes a tensor; null if none does.
+  const tensor_shape* computed_shape(std::uint16_t t) const noexcept { return computed_[t] ? &*computed_[t] : nullptr; }
   const encoded_node& node(std::size_t i) const noexcept { return graph.nodes()[i]; }
   const encoded_tensor& tensor(std::uint16_t t) const noexcept { return graph.tensors()[t]; }
   /// Returns a tensor as a match reads or writes it with this type and dense strides; see with_dense_strides().
@@ -34,7 +42,16 @@ struct graph_analysis {
   /// Returns true if a match may write to the memory of a tensor: the memory is aligned, and the graph does not read
   /// it.
   bool is_free(std::uint16_t t) const noexcept { return aligned[tensor(t).memory] && !read.is_read(tensor(t).memory); }
+
+ private:
+  std::vector<std::optional<tensor_shape>> computed_;
 };
+
+/// Returns the shape that a tensor is expected to have where it is stored. The planner may choose another one.
+tensor_shape expected_shape(const graph_analysis& g, std::uint16_t t);
+/// Returns the shape in which a tensor should be computed, so that its transposition, if a node transposes it, is
+/// dense.
+tensor_shape wanted_shape(const encoded_graph& g, const def_use& uses, std::uint16_t t);
 
 /// Returns the tensor in which a match that computes `tensor` stores it as `type`. This is `tensor` itself, or the
 /// output of its only reader if that converts `tensor` to `type` or writes it to memory of `type`, and

@@ -7,6 +7,7 @@
 #include <troupe/dnn/operations/shaping/attributes.hpp>
 #include <troupe/dnn/steps/buffer_offsets.hpp>
 #include <troupe/dnn/steps/geometry.hpp>
+#include <troupe/dnn/steps/graph_analysis.hpp>
 #include <troupe/dnn/steps/planner.hpp>
 #include <troupe/dnn/steps/precision.hpp>
 #include <troupe/dnn/steps/read_set.hpp>
@@ -19,6 +20,7 @@ class planner {
  public:
   planner(const encoded_graph& g, const elementwise_limits& limits, std::span<const fusion_match> matches)
       : graph_(g),
+        uses_(g),
         limits_(limits),
         matches_(matches),
         tensors_(g.tensors().size()),
@@ -60,6 +62,8 @@ class planner {
   std::uint16_t add_operand(const location& l);
   std::uint16_t operation_for(std::uint16_t t);
   bool is_full() const noexcept;
+  // Returns true if a result of the open kernel must be stored, because later nodes read it.
+  bool is_spilled(const tensor_state& s) const noexcept { return !s.stored && s.readers > 0 && s.last_reader >= node_; }
   void append(const encoded_node& n);
   void close_kernel();
   void push_kernel(elementwise_kernel kernel);
@@ -73,10 +77,10 @@ class planner {
   // Steps.
   void copy(const location& from, const location& to);
   location new_buffer(const tensor_shape& s, dtype type);
-  location new_buffer(const tensor_shape& s) {
-    tensor_shape dense = s;
-    dense.strides = dense_strides(s);
-    return new_buffer(dense, out_.compute_type);
+  location new_buffer(const tensor_shape& s) { return new_buffer(with_dense_strides(s, false), out_.compute_type); }
+  // Returns the type in which a tensor is stored: narrower than computed values if it was rounded.
+  dtype stored_type(std::uint16_t t) const noexcept {
+    return bytes_of(tensor(t).type) < bytes_of(out_.compute_type) ? tensor(t).type : out_.compute_type;
   }
   location new_workspace(std::uint64_t bytes) {
     return new_buffer({.rank = 1, .extents = {static_cast<std::int64_t>(bytes)}, .strides = {1}}, dtype::u8);
@@ -94,6 +98,7 @@ class planner {
   location input_of_match(const fusion_match::tensor& as);
 
   const encoded_graph& graph_;
+  const def_use uses_;
   const elementwise_limits limits_;
   const std::span<const fusion_match> matches_;
   step_list out_;
@@ -189,7 +194,8 @@ std::uint16_t planner::add_operand(const location& l) {
 // Returns true if one more node, together with the results that would be spilled at the end, could exceed the limits.
 bool planner::is_full() const noexcept {
   constexpr std::size_t most_per_node = 4;
-  const std::size_t spills = kernel_tensors_.size();
+  const auto spills = static_cast<std::size_t>(
+      std::ranges::count_if(kernel_tensors_, [&](std::uint16_t t) { return is_spilled(tensors_[t]); }));
   return open_kernel_->operations.size() + spills + most_per_node > limits_.operations ||
          open_kernel_->operands.size() + spills + most_per_node > limits_.operands ||
          open_kernel_->sequences.size() >= limits_.sequences;
@@ -237,7 +243,7 @@ void planner::close_kernel() {
   if (!open_kernel_) return;
   for (const std::uint16_t t : kernel_tensors_) {
     tensor_state& s = tensors_[t];
-    if (!s.stored && s.readers > 0 && s.last_reader >= node_) {
+    if (is_spilled(s)) {
       s.stored = spill_location(t);
       add_operation({.what = operation::kind::write, .operand = add_operand(*s.stored), .from = {*s.operation_number}});
     }
@@ -336,11 +342,12 @@ void planner::copy(const location& from, const location& to) {
   push_kernel(std::move(kernel));
 }
 
-// Returns a new buffer. The elements of `s` must be contiguous, with the axes in any order.
 location planner::new_buffer(const tensor_shape& s, dtype type) {
   const location l{
       .is_buffer = true, .number = static_cast<std::uint16_t>(buffers_.size()), .type = type, .offset = 0, .shape = s};
-  buffers_.push_back({round_up(static_cast<std::uint64_t>(elements_of(s)) * bytes_of(type), 256), SIZE_MAX, 0});
+  std::int64_t last = 0;
+  for (std::size_t i = 0; i < s.rank; ++i) last += (s.extents[i] - 1) * s.strides[i];
+  buffers_.push_back({round_up(static_cast<std::uint64_t>(last + 1) * bytes_of(type), 256), SIZE_MAX, 0});
   return l;
 }
 
@@ -360,10 +367,9 @@ location planner::result_location(std::uint16_t t) {
 location planner::spill_location(std::uint16_t t) {
   const tensor_state& s = tensors_[t];
   if (s.only_write != no_tensor) return result_location(t);
-  const dtype type = tensor(t).type;
   tensor_shape shape = tensor(t).shape;
   shape.strides = s.needed_shape != nullptr ? s.needed_shape->strides : dense_strides(shape);
-  return new_buffer(shape, bytes_of(type) < bytes_of(out_.compute_type) ? type : out_.compute_type);
+  return new_buffer(shape, stored_type(t));
 }
 
 // Returns the location of a tensor. A number is first written to a new buffer by a kernel.
@@ -412,22 +418,17 @@ location planner::dense_as_stored(std::uint16_t t) {
 }
 
 void planner::add_view(const encoded_node& n) {
-  location l = n.what == op::reshape ? dense_as_stored(n.inputs[0]) : location_of(n.inputs[0]);
-  const tensor_shape before = l.shape;
-  l.shape = tensor(n.outputs[0]).shape;
-  if (n.what == op::reshape) l.shape.strides = dense_strides(l.shape);
-  for (std::size_t i = 0; n.what != op::reshape && i < l.shape.rank; ++i) {
-    const bool is_transposed = n.what == op::transposition;
-    l.shape.strides[i] =
-        before
-            .strides[is_transposed ? static_cast<std::size_t>(n.attributes.as<transposition_attributes>().from[i]) : i];
-    if (!is_transposed) l.offset += n.attributes.as<slice_attributes>().first[i] * before.strides[i];
-  }
-  tensors_[n.outputs[0]].stored = l;
+  const tensor_shape& result = tensor(n.outputs[0]).shape;
+  auto view = view_of(n, location_of(n.inputs[0]), result);
+  if (!view) view = view_of(n, dense_as_stored(n.inputs[0]), result);
+  tensors_[n.outputs[0]].stored = view;
 }
 
 void planner::add_concatenation(const encoded_node& n) {
-  const location result = result_location(n.outputs[0]);
+  const std::uint16_t out = n.outputs[0];
+  const location result = tensors_[out].only_write != no_tensor
+                              ? result_location(out)
+                              : new_buffer(wanted_shape(graph_, uses_, out), stored_type(out));
   const auto along = static_cast<std::size_t>(n.attributes.as<concatenation_attributes>().along);
   std::int64_t first = 0;
   for (std::size_t k = 0; k < n.input_count; ++k) {
@@ -437,7 +438,7 @@ void planner::add_concatenation(const encoded_node& n) {
     first += part.shape.extents[along];
     copy(location_of(n.inputs[k]), part);
   }
-  tensors_[n.outputs[0]].stored = result;
+  tensors_[out].stored = result;
 }
 
 void planner::add_operator_step(const encoded_node& n) {

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <set>
 #include <troupe/base/text/cat.hpp>
+#include <troupe/dnn/dnn.hpp>
+#include <troupe/dnn/graph/producer.hpp>
 #include <troupe/dnn/steps/graph_analysis.hpp>
 #include <troupe/dnn/steps/planner.hpp>
 #include <troupe/dnn/testing/random_graphs.hpp>
@@ -193,6 +195,104 @@ TEST_F(dnn_planner, each_match_becomes_one_step_with_its_workspace) {
       }
     EXPECT_EQ(std::ranges::count(computed, false), 0) << description_of(g, matches.all());
   }
+}
+
+// Plans of graphs as programs write them.
+class dnn_plans : public ::testing::Test {
+ protected:
+  static value given(dtype type, const extents& e) { return value(at<access_mode::read>(type, e, next_place())); }
+  static written to(const value& v, dtype type) {
+    return {v, at<access_mode::write>(type, extents(v.extents().begin(), v.extents().end()), next_place())};
+  }
+  static written in_place(const value& v, const value& of) {
+    const in_any& m = *of.from().memory;
+    return {v, out_any(m.range(), m.shape(), m.type())};
+  }
+  // Plans a graph. A vendor computes its attention.
+  step_list plan(const std::vector<written>& all) {
+    const graph g(all);
+    EXPECT_FALSE(g.refused());
+    words_.assign((g.encoded_bytes() + 7) / 8, 0);
+    g.encode(reinterpret_cast<std::byte*>(words_.data()));
+    encoded_ = encoded_graph(reinterpret_cast<const std::byte*>(words_.data()), g.encoded_bytes());
+    graph_analysis a(encoded_, std::vector<bool>(encoded_.memory().size(), true));
+    std::vector<fusion_match> matches;
+    for (std::size_t i = 0; i < encoded_.nodes().size(); ++i)
+      if (encoded_.nodes()[i].what == op::attention) a.add(matches.emplace_back(attention_at(a, i)));
+    return steps_of(encoded_, {}, matches);
+  }
+  // Returns the elements that the elementwise kernels of a plan write.
+  static std::int64_t written_by_kernels(const step_list& all) {
+    std::int64_t out = 0;
+    for (const auto& step : all.steps)
+      if (const auto* const k = std::get_if<elementwise_kernel>(&step))
+        for (const auto& o : k->operations)
+          if (o.what == elementwise_kernel::operation::kind::write) out += elements_of(k->operands[o.operand].shape);
+    return out;
+  }
+
+ private:
+  static std::uint64_t next_place() {
+    static std::uint64_t last = 0;
+    return (++last) << 40;
+  }
+  template <access_mode M>
+  static any_operand<M> at(dtype type, const extents& e, std::uint64_t address) {
+    return {memory_range{{}, address, static_cast<std::uint64_t>(elements_of(dense(e))) * bytes_of(type)}, dense(e),
+            type};
+  }
+  static fusion_match attention_at(const graph_analysis& g, std::size_t node) {
+    fusion_match m{.nodes = {static_cast<std::uint16_t>(node)}, .inputs = {}, .outputs = {}};
+    const encoded_node& n = g.node(node);
+    for (std::size_t k = 0; k < n.input_count; ++k)
+      m.inputs.push_back({n.inputs[k], dtype::f16, expected_shape(g, n.inputs[k])});
+    const std::uint16_t y = follow_result(g, n.outputs[0], dtype::f16, m, [](std::uint16_t) { return true; });
+    m.outputs.push_back({y, dtype::f16, wanted_shape(g.graph, g.uses, y)});
+    m.outputs.push_back(g.dense_operand(n.outputs[1], dtype::f32));
+    m.at = position_of(m, g.uses);
+    return m;
+  }
+
+  std::vector<std::uint64_t> words_;
+  encoded_graph encoded_;
+};
+
+TEST_F(dnn_plans, an_optimizer_replaces_weights_and_moments_in_one_pass) {
+  const extents all{1000};
+  const value w = given(dtype::f32, all), dw = given(dtype::f32, all), m0 = given(dtype::f32, all),
+              v0 = given(dtype::f32, all), count = given(dtype::f32, {1});
+  const value n = count + 1, m = 0.9 * m0 + 0.1 * dw, v = 0.99 * v0 + 0.01 * dw * dw;
+  const value next = w * 0.999 - 0.01 / (1 - pow(0.9, n)) * m / (sqrt(v / (1 - pow(0.99, n))) + 1e-8);
+  const step_list steps =
+      plan({in_place(m, m0), in_place(n, count), in_place(v, v0), in_place(next, w), to(next, dtype::bf16)});
+  EXPECT_EQ(steps.steps.size(), 3u) << "numbers, weights, and the number of steps";
+  EXPECT_EQ(written_by_kernels(steps) / 1000, 4);
+  EXPECT_LT(steps.bytes, 4096u);
+}
+
+TEST_F(dnn_plans, attention_reads_slices_of_one_tensor_and_writes_what_the_next_product_reads) {
+  const std::int64_t n = 2, tokens = 8, heads = 4, width = 16;
+  const value x = given(dtype::f16, {n, tokens, 3 * heads * width});
+  const value parts = transpose(reshape(x, {n, tokens, 3, heads, width}), {2, 0, 3, 1, 4});
+  const auto part = [&](std::int64_t which) { return reshape(slice(parts, 0, which, 1), {n, heads, tokens, width}); };
+  const value y = convert(attention(part(0), part(1), part(2)).y, dtype::f16);
+  const value joined = reshape(transpose(y, {0, 2, 1, 3}), {n, tokens, heads * width});
+  const step_list steps = plan({to(product(joined, given(dtype::f16, {1, heads * width, 8})), dtype::f32)});
+  ASSERT_FALSE(steps.steps.empty());
+  EXPECT_TRUE(std::holds_alternative<fused_step>(steps.steps[0])) << "nothing is copied before";
+  const auto& attended = std::get<fused_step>(steps.steps[0]);
+  EXPECT_EQ(attended.outputs[0].shape.strides[2], heads * width) << "so that the transposition is dense";
+}
+
+TEST_F(dnn_plans, values_that_are_computed_alike_are_computed_once) {
+  const value x = given(dtype::f32, {4, 4});
+  const auto rounded = [&] { return convert(exp(x * 2), dtype::f16); };
+  const step_list steps = plan({to(rounded(), dtype::f16), to(rounded() + 1, dtype::f32)});
+  ASSERT_EQ(steps.steps.size(), 1u);
+  using kind = elementwise_kernel::operation::kind;
+  EXPECT_EQ(std::ranges::count(std::get<elementwise_kernel>(steps.steps[0]).operations, kind::round,
+                               &elementwise_kernel::operation::what),
+            1);
 }
 
 }  // namespace
