@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Troupe authors
 # SPDX-License-Identifier: Apache-2.0
-# torch_train.py DEVICE IMAGES SIZE WIDTH BLOCKS STEPS: trains the network of bench/networks/residual_network.hpp in PyTorch,
-# with the same values. Prints one line: images per second, eager and compiled, the first loss, and the loss after STEPS
-# steps. It prints "compiled 0" if the network cannot be compiled. troupe bench runs it for dnn.train, and with the
-# device cpu for dnn.train.host.
+# torch_train.py DEVICE STEPS NETWORK NUMBER...: trains a network of bench/networks in PyTorch, with the same values: "residual"
+# with IMAGES SIZE WIDTH BLOCKS, or "block" of a transformer with SEQUENCES TOKENS WIDTH HEADS. Prints one line: steps per
+# second, eager and compiled, the first loss, and the loss after STEPS steps. It prints "compiled 0" if the network cannot be
+# compiled. troupe bench runs it for dnn.train and dnn.gpt, and with the device cpu for dnn.train.host.
 import math
 import os
 import statistics
@@ -14,7 +14,7 @@ import time
 KINDS, RATE = 10, 0.1
 
 
-def make_model(torch, sequences, width, blocks):
+def residual_network(torch, sequences, width, blocks):
     nn = torch.nn
 
     class Layer(nn.Module):
@@ -86,19 +86,61 @@ def fill(torch, to, limit, sequences):
         to.copy_(sequences.next(torch, to.numel(), limit).reshape(to.shape))
 
 
-def train(torch, compiled, device, images, size, width, blocks, steps):
-    sequences = Sequences()
+def transformer_block(torch, sequences, width, heads):
+    nn, F = torch.nn, torch.nn.functional
+
+    def linear(inputs, outputs):
+        layer = nn.Linear(inputs, outputs)
+        # In Troupe's network, this matrix is inputs x outputs.
+        weights = torch.empty(inputs, outputs)
+        fill(torch, weights, math.sqrt(1 / inputs), sequences)
+        with torch.no_grad():
+            layer.weight.copy_(weights.t())
+            layer.bias.zero_()
+        return layer
+
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first_norm, self.second_norm = nn.LayerNorm(width), nn.LayerNorm(width)
+            self.qkv, self.attended = linear(width, 3 * width), linear(width, width)
+            self.wide, self.narrow = linear(width, 4 * width), linear(4 * width, width)
+
+        def forward(self, x):
+            n, tokens, _ = x.shape
+            parts = self.qkv(self.first_norm(x)).view(n, tokens, 3, heads, width // heads).permute(2, 0, 3, 1, 4)
+            y = F.scaled_dot_product_attention(parts[0], parts[1], parts[2], is_causal=True)
+            h = x + self.attended(y.transpose(1, 2).reshape(n, tokens, width))
+            return h + self.narrow(F.gelu(self.wide(self.second_norm(h)), approximate="tanh"))
+
+    return Block()
+
+
+def residual_training(torch, device, sequences, images, size, width, blocks):
     pixels = sequences.next(torch, images * 3 * size * size, 1).reshape(images, 3, size, size)
     pixels = pixels.to(device, torch.bfloat16).to(memory_format=torch.channels_last)
     kinds = (torch.arange(images) % KINDS).to(device)
-    model = make_model(torch, sequences, width, blocks).to(device).to(memory_format=torch.channels_last)
-    called = torch.compile(model) if compiled else model
+    model = residual_network(torch, sequences, width, blocks).to(device).to(memory_format=torch.channels_last)
     optimizer = torch.optim.SGD(model.parameters(), lr=RATE)
+    return model, optimizer, lambda called: torch.nn.functional.cross_entropy(called(pixels).float(), kinds)
+
+
+def block_training(torch, device, sequences, number, tokens, width, heads):
+    x = sequences.next(torch, number * tokens * width, 1).reshape(number, tokens, width).to(device)
+    model = transformer_block(torch, sequences, width, heads).to(device)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.01, fused=device.type == "cuda")
+    return model, optimizer, lambda called: called(x).square().mean()
+
+
+def train(torch, compiled, device, steps, network, *numbers):
+    make = {"residual": residual_training, "block": block_training}[network]
+    model, optimizer, loss_of = make(torch, device, Sequences(), *numbers)
+    called = torch.compile(model) if compiled else model
 
     def step():
         optimizer.zero_grad(set_to_none=True)
         with torch.autocast(device.type, dtype=torch.bfloat16):
-            loss = torch.nn.functional.cross_entropy(called(pixels).float(), kinds)
+            loss = loss_of(called)
         loss.backward()
         optimizer.step()
         return loss
@@ -115,12 +157,12 @@ def train(torch, compiled, device, images, size, width, blocks, steps):
         for _ in range(steps):
             step()
         wait()
-        rates.append(steps * images / (time.perf_counter() - start))
+        rates.append(steps / (time.perf_counter() - start))
     return statistics.median(rates), losses
 
 
 def main():
-    numbers = [int(word) for word in sys.argv[2:]]
+    steps, network, numbers = int(sys.argv[2]), sys.argv[3], [int(word) for word in sys.argv[4:]]
     # Prints nothing but the line of results or the reason of a failure: PyTorch's compiler prints many warnings.
     out = os.fdopen(os.dup(1), "w")
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -133,15 +175,15 @@ def main():
         if device.type == "cuda":
             torch.cuda.set_device(device)
         torch.backends.cudnn.benchmark = True
-        eager, losses = train(torch, False, device, *numbers)
+        eager, losses = train(torch, False, device, steps, network, *numbers)
     except Exception as e:
         print(str(e).split("\n")[0], file=out, flush=True)
         return 1
     try:
-        compiled, _ = train(torch, True, device, *numbers)
+        compiled, _ = train(torch, True, device, steps, network, *numbers)
     except Exception:
         compiled = 0
-    print(f"eager {eager:.1f} compiled {compiled:.1f} losses {losses[0]:.5f} {losses[-1]:.5f}", file=out, flush=True)
+    print(f"eager {eager:.9g} compiled {compiled:.9g} losses {losses[0]:.5f} {losses[-1]:.5f}", file=out, flush=True)
     return 0
 
 

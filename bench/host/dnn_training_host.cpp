@@ -5,7 +5,9 @@
 
 namespace troupe::bench {
 figures run_dnn_train_host(const settings& s) {
-  return images_per_second(s, {.network = {.images = 32}, .steps = 6, .rounds = 5, .on_torch_device = "cpu"});
+  training t = training_of(residual_network::extents{.images = 32});
+  t.steps = 6, t.rounds = 5, t.on_torch_device = "cpu";
+  return samples_per_second(s, t);
 }
 
 }  // namespace troupe::bench

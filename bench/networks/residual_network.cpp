@@ -39,32 +39,19 @@ tensor<float> filled(const device& gpu, std::initializer_list<extent> extents, s
 
 }  // namespace
 
-std::vector<float> residual_network::numbers(std::int64_t count, double limit) {
-  const std::uint32_t first = made_++ * 1'000'003u;
-  std::vector<float> out;
-  for (std::int64_t i = 0; i < count; ++i) {
-    std::uint32_t h = (first + static_cast<std::uint32_t>(i) + 1) * 2654435761u;
-    h ^= h >> 16;
-    h *= 2246822519u;
-    h ^= h >> 13;
-    out.push_back(static_cast<float>((h * 0x1p-31 - 1) * limit));
-  }
-  return out;
-}
-
 residual_network::image residual_network::empty_image(std::int64_t channels, std::int64_t size) const {
   return channels_last(gpu_.alloc<bfloat16>(count_of(e_.images * channels * size * size)), e_.images, channels, size);
 }
 
 residual_network::residual_network(const device& gpu, const extents& e) : gpu_(gpu), e_(e) {
-  const std::vector<float> random = numbers(e.images * 3 * e.size * e.size, 1);
+  const std::vector<float> random = numbers_.next(e.images * 3 * e.size * e.size, 1);
   pixels_ = channels_last(gpu.upload(with_channels_last<bfloat16>(random, e.images, 3, e.size)), e.images, 3, e.size);
   stem_.push_back(make_layer(pixels_, {}, {e.width, 3, 1}));
   for (std::int64_t stage = 0; stage < 3; ++stage)
     for (std::int64_t b = 0; b < e.blocks; ++b) add_block(e.width << stage, stage > 0 && b == 0 ? 2 : 1);
   const std::int64_t features = last_.size(1).value();
-  weights_ =
-      tensor(gpu.upload(numbers(features * kinds, std::sqrt(1. / static_cast<double>(features)))), {features, kinds});
+  weights_ = tensor(gpu.upload(numbers_.next(features * kinds, std::sqrt(1. / static_cast<double>(features)))),
+                    {features, kinds});
   bias_ = filled(gpu, {1, kinds}, kinds, 0);
   std::vector<float> wanted(count_of(e.images * kinds));
   for (std::int64_t i = 0; i < e.images; ++i) wanted[count_of(i * kinds + i % kinds)] = 1;
@@ -76,7 +63,7 @@ residual_network::residual_network(const device& gpu, const extents& e) : gpu_(g
 residual_network::layer residual_network::make_layer(const image& x, const image& dx, const layer_form& f) {
   const std::int64_t in = x.size(1).value(), size = x.size(2).value() / f.stride, filter = f.filter;
   const std::vector<float> random =
-      numbers(f.out * in * filter * filter, std::sqrt(6. / static_cast<double>(in * filter * filter)));
+      numbers_.next(f.out * in * filter * filter, std::sqrt(6. / static_cast<double>(in * filter * filter)));
   const auto of_channels = [&](float with) { return filled(gpu_, {1, f.out, 1, 1}, f.out, with); };
   layer l{
       .x = x,

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bench/networks/numbers.hpp>
+#include <bench/networks/trained_network.hpp>
 #include <deque>
 #include <optional>
 #include <troupe/base/bfloat16.hpp>
@@ -13,8 +15,8 @@ namespace troupe::bench {
 
 /// A residual network for small images, after ResNet-20: three stages, then the mean of each channel, and a product.
 /// Each stage after the first has twice the channels of the previous one, and half its size. Activations are bf16;
-/// weights are float with a copy in bf16. bench/torch_train.py has the same network with the same values.
-class residual_network {
+/// weights are float with a copy in bf16.
+class residual_network final : public trained_network {
  public:
   struct extents {
     std::int64_t images = 256, size = 32, width = 16, blocks = 3;  ///< width: channels of the first stage
@@ -24,10 +26,8 @@ class residual_network {
 
   residual_network(const device& gpu, const extents& e);
 
-  /// Sends all requests of a step with tell: forward, backward, and the update of the weights.
-  void step();
-  /// Waits, and returns the mean loss of the last step.
-  float loss() const { return gpu_.download(loss_.memory()).get().value()[0]; }
+  void step() override;
+  float loss() const override { return gpu_.download(loss_.memory()).get().value()[0]; }
 
  private:
   using image = tensor<bfloat16>;
@@ -57,8 +57,6 @@ class residual_network {
   void tell_head();
 
   image empty_image(std::int64_t channels, std::int64_t size) const;
-  // Returns values from -limit to limit, the same as in bench/torch_train.py.
-  std::vector<float> numbers(std::int64_t count, double limit);
 
   struct block {
     layer first, second;
@@ -66,7 +64,7 @@ class residual_network {
   };
   const device gpu_;
   const extents e_;
-  std::uint32_t made_ = 0;  // number of value lists made so far
+  number_lists numbers_;
   image pixels_;
   std::deque<layer> stem_;
   std::deque<block> blocks_;

@@ -7,22 +7,23 @@
 #include <cmath>
 #include <cstdio>
 #include <troupe/base/clock.hpp>
+#include <utility>
 
 namespace troupe::bench {
 namespace {
 
 /// The output of bench/torch_train.py.
 struct torch_result {
-  double eager = 0, compiled = 0;  ///< images per second; 0: it could not be compiled
+  double eager = 0, compiled = 0;  ///< steps per second; 0: it could not be compiled
   double first_loss = 0, last_loss = 0;
 };
 
 // Runs PyTorch in a process of its own, before the worker's.
 torch_result run_torch(const settings& s, const training& t) {
-  const residual_network::extents& e = t.network;
-  const program_times other =
-      run_program({"python3", s.runtime_folder + "/bench/torch_train.py", t.on_torch_device, std::to_string(e.images),
-                   std::to_string(e.size), std::to_string(e.width), std::to_string(e.blocks), std::to_string(t.steps)});
+  std::vector<std::string> line{"python3", s.runtime_folder + "/bench/torch_train.py", t.on_torch_device,
+                                std::to_string(t.steps)};
+  line.insert(line.end(), t.in_torch.begin(), t.in_torch.end());
+  const program_times other = run_program(line);
   torch_result out;
   if (std::sscanf(other.said.c_str(), "eager %lf compiled %lf losses %lf %lf", &out.eager, &out.compiled,
                   &out.first_loss, &out.last_loss) != 4)
@@ -30,9 +31,27 @@ torch_result run_torch(const settings& s, const training& t) {
   return out;
 }
 
+template <class Network>
+training training_with(const typename Network::extents& e, std::string name,
+                       std::initializer_list<std::int64_t> extents, std::int64_t samples) {
+  training out{.make = [e](const device& gpu) { return std::make_unique<Network>(gpu, e); },
+               .in_torch = {std::move(name)},
+               .samples = static_cast<double>(samples)};
+  for (const std::int64_t n : extents) out.in_torch.push_back(std::to_string(n));
+  return out;
+}
+
 }  // namespace
 
-figures images_per_second(const settings& s, const training& t) {
+training training_of(const residual_network::extents& e) {
+  return training_with<residual_network>(e, "residual", {e.images, e.size, e.width, e.blocks}, e.images);
+}
+training training_of(const transformer_block::extents& e) {
+  return training_with<transformer_block>(e, "block", {e.sequences, e.tokens, e.width, e.heads},
+                                          e.sequences * e.tokens);
+}
+
+figures samples_per_second(const settings& s, const training& t) {
   const int steps = t.steps;
   figures f;
   torch_result torch;
@@ -43,28 +62,28 @@ figures images_per_second(const settings& s, const training& t) {
     why_not = none.error().text();
   }
   const device_under_test gpu(s, {.libraries = {"dnn"}, .wait = wait_policy::latency});
-  residual_network network(*gpu, t.network);
-  network.step();
-  const float first = network.loss();
-  for (int i = 1; i < steps; ++i) network.step();
-  const float last = network.loss();
+  const std::unique_ptr<trained_network> network = t.make(*gpu);
+  network->step();
+  const float first = network->loss();
+  for (int i = 1; i < steps; ++i) network->step();
+  const float last = network->loss();
   std::vector<double> rates;
   for (int round = 0; round < s.rounds(t.rounds); ++round) {
     const std::int64_t start = now_ns();
-    for (int i = 0; i < steps; ++i) network.step();
+    for (int i = 0; i < steps; ++i) network->step();
     gpu->sync().get().value();
-    rates.push_back(static_cast<double>(steps * t.network.images) * 1e9 / static_cast<double>(now_ns() - start));
+    rates.push_back(steps * t.samples * 1e9 / static_cast<double>(now_ns() - start));
   }
-  f.ours = median(std::move(rates)), f.raw = torch.eager;
+  f.ours = median(std::move(rates)), f.raw = torch.eager * t.samples;
   char text[200];
   std::snprintf(text, sizeof text, "loss %.3f, after %d steps %.3f", static_cast<double>(first), steps,
                 static_cast<double>(last));
   f.note = text;
   if (why_not.empty())
-    std::snprintf(text, sizeof text, "; PyTorch's %.3f, %.3f; compiled, it trains %.0f images/s", torch.first_loss,
-                  torch.last_loss, torch.compiled);
+    std::snprintf(text, sizeof text, "; PyTorch's %.3f, %.3f; compiled, it has %.0f", torch.first_loss, torch.last_loss,
+                  torch.compiled * t.samples);
   f.note += why_not.empty() ? text : "; no PyTorch: " + why_not;
-  // The images are always the same, so the network can memorize them.
+  // The samples are always the same, so the network can memorize them.
   if (!(last < 0.8f * first)) f.objection = "the loss does not decrease";
   // The first losses must agree, except for the rounding of bf16.
   if (why_not.empty() && !(std::abs(static_cast<double>(first) - torch.first_loss) <= 0.02 * torch.first_loss))
