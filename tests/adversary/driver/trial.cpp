@@ -140,8 +140,17 @@ class trial {
   bool is_hanging(const client_threads& clients) const { return ms(clients.waiting_ns()) > longest_wait_ms() + 10'000; }
   // Requests before this one in the mailbox may delay it by as much as their answers may come late.
   double longest_wait_ms() const {
-    return 1000.0 * run_limit.count() + (strategy_.delays_start ? 1000.0 * start_limit.count() : 0) +
+    const bool waits_for_start = strategy_.delays_start || asks_for_memory();
+    return 1000.0 * run_limit.count() + (waits_for_start ? 1000.0 * start_limit.count() : 0) +
            2 * promises::answer_after_limit_ms * slowness_;
+  }
+  // Managed memory is allocated by a worker: an allocation waits up to start_timeout for one that answers.
+  bool asks_for_memory() const { return strategy_.group == std::string_view("memory"); }
+  // Returns the end of an attack that begins now. While no worker can start at all, a device stops after its
+  // start_timeout, as it must: such an attack is shorter, and is repeated.
+  std::int64_t end_of_attack(std::int64_t end_ns) const {
+    const std::int64_t now = now_ns(), longest = std::chrono::nanoseconds(start_limit).count() / 3;
+    return std::min(std::max(end_ns, now + 100'000'000), strategy_.delays_start ? now + longest : INT64_MAX);
   }
   [[noreturn]] void give_up();
 
@@ -165,7 +174,7 @@ void trial::control() {
   {  // compiles, and allocates memory that stays allocated
     client_counts unused;
     for (const device& gpu : {other_, hostile_}) {
-      honest_client first(gpu, unused, strategy_.group == std::string_view("memory"));
+      honest_client first(gpu, unused, asks_for_memory());
       for (std::uint64_t i = 0; i < 5; ++i) first.step(i);
     }
     if (unused.right < 10) broke("requests fail before the attack: " + unused.first_error());
@@ -225,15 +234,15 @@ void trial::attack() {
   most_bytes_ = bytes_before_;
   double cores = 0;
   {
-    const client_threads a(other_, other_counts_, 2, false),
-        b(hostile_, hostile_counts_, 2, strategy_.group == std::string_view("memory"));
+    const client_threads a(other_, other_counts_, 2, false), b(hostile_, hostile_counts_, 2, asks_for_memory());
     const usage_mark mark;
     // If a flood is not ended, it must last long enough to be measured.
     const double least = strategy_.is_flood ? 1.2e-3 * promises::flood_ends_ms * slowness_ : 0;
     const std::int64_t end_ns = now_ns() + static_cast<std::int64_t>(std::max(seconds_, least) * 1e9);
     // An attack may have to wait for its opportunity.
     while (now_ns() < end_ns || (stage_.page().attacks.load() == 0 && now_ns() < end_ns + 20'000'000'000)) {
-      if (attack_once(b, std::max(end_ns, now_ns() + 100'000'000))) std::this_thread::sleep_for(20ms);
+      const bool is_replaced = attack_once(b, end_of_attack(end_ns));
+      std::this_thread::sleep_for(is_replaced ? 20ms : 500ms);  // time to serve
     }
     cores = mark.cores_since();
     while (a.waiting_ns() > 0 && !is_hanging(a) && !is_hanging(b)) std::this_thread::sleep_for(2ms);

@@ -152,7 +152,7 @@ constexpr strategy strategies[] = {
     {"send_lingering_socket", "descriptors", closes, moment::serving, send_lingering_socket, true, false, false, false,
      true},
     {"send_many_descriptors", "descriptors", closes, moment::serving, send_many_descriptors, true, true},
-    {"keep_descriptors_in_flight", "descriptors", own, moment::serving, keep_descriptors_in_flight, true, false, false,
+    {"keep_descriptors_in_flight", "descriptors", own, moment::serving, keep_descriptors_in_flight, true, false, true,
      true, true},
     {"keep_descriptors_in_questions", "descriptors", own, moment::serving, keep_descriptors_in_questions, true, false,
      false, true},

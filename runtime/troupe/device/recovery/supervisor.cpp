@@ -12,7 +12,8 @@ using kind = device_supervisor::action_kind;
 
 constexpr std::int64_t unable_grace_ns = 100'000'000;
 constexpr std::int64_t quiesced_poll_ns = 200'000;
-constexpr std::int64_t first_pause_ns = 100'000'000, longest_pause_ns = 10'000'000'000;
+constexpr std::int64_t first_pause_ns = 100'000'000, longest_pause_ns = 10'000'000'000,
+                       longest_pause_of_shortage_ns = 400'000'000;
 constexpr std::int64_t longest_hold_ns = 1'000'000'000;  // usually 0.05 to 0.3 s suffice
 
 error stopped_because(const error& why) {
@@ -153,7 +154,8 @@ void device_supervisor::serve_next(actions& out, bool lacked, std::int64_t now) 
     serving_ = coming->id;
   } else if (lacked) {
     schedule_launch(now);
-    launch_at_ = std::min(launch_at_, lack_until_);
+    // Requests wait, and the shortage may end at any time.
+    launch_at_ = std::min({launch_at_, now + longest_pause_of_shortage_ns, lack_until_});
   } else {
     // Begin with the shortest pause again, however often standbys have failed, because a worker must serve soon. The
     // limit on restarts bounds how often this happens.
