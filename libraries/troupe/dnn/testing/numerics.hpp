@@ -147,6 +147,7 @@ class dnn_numerics : public numerics::engine_suite {
     r.graph.encode(reinterpret_cast<std::byte*>(encoded.data()));
     const encoded_graph encoded_view(reinterpret_cast<const std::byte*>(encoded.data()), r.graph.encoded_bytes());
     ASSERT_FALSE(encoded_view.empty());
+    SCOPED_TRACE(memory_of(encoded_view));
     const auto expected = evaluate(encoded_view);
     rounding_spread spread(encoded_view);  // reads memory before results replace it
     // Half of the requests are prepared first: the engine may then use other kernels.
@@ -191,6 +192,19 @@ class dnn_numerics : public numerics::engine_suite {
     std::uint16_t tensor;
     const std::vector<double>* expected;
   };
+  // Returns a line for each tensor in memory.
+  static std::string memory_of(const encoded_graph& g) {
+    std::string out = "tensors in memory:";
+    for (const encoded_tensor& t : g.tensors()) {
+      if (t.where != encoded_tensor::place::memory) continue;
+      const auto list = [&](const auto& numbers) {
+        return troupe::detail::extents_text(std::span(numbers.data(), t.shape.rank));
+      };
+      out += cat("\n  ", to_string(t.type), ", ", list(t.shape.extents), ", strides ", list(t.shape.strides),
+                 ", address % 256 is ", g.memory()[t.memory].address % 256);
+    }
+    return out;
+  }
   stored_tensor* holder_of(std::uint64_t address) {
     const auto at = std::find_if(all_.begin(), all_.end(), [&](const auto& t) { return t.contains(address); });
     return at == all_.end() ? nullptr : &*at;

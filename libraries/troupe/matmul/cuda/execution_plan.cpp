@@ -171,6 +171,9 @@ class search {
                         [this](const memory_operand& m) { return m.address == problem_.d.address; });
   }
 
+  // Returns true if all lines of an 8-bit factor begin at multiples of 4 bytes. cuBLASLt finds algorithms for others,
+  // but does not run them.
+  static bool has_words(const stored_matrix& m) noexcept { return line_alignment(spec_of(m), m.type) >= 4; }
   // Returns true if cuBLASLt cannot read the factor where it is. `k_is_contiguous`: elements along k are contiguous.
   bool must_copy(const stored_matrix& m, bool k_is_contiguous) const noexcept {
     const std::int64_t bytes = static_cast<std::int64_t>(bytes_of(m.type));
@@ -189,7 +192,7 @@ class search {
     plan_.k = problem_.k;
     plan_.bytes_a = plan_.bytes_b = plan_.bytes_scales_a = plan_.bytes_scales_b = 0;
     plan_.copies_a = plan_.copies_b = false;
-    if (how == arrangement::none) return true;
+    if (how == arrangement::none) return !is_8_bit(kind_.a) || (has_words(problem_.a) && has_words(problem_.b));
     const bool floats = is_float8(kind_.a);
     if (!is_8_bit(kind_.a) || (how == arrangement::halves && !floats)) return false;
     if (how == arrangement::bytes && floats && !gpu_.has_float8()) return false;

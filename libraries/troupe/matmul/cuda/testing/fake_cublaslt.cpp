@@ -106,8 +106,6 @@ bool is_supported(const product_description& p, const plan_constraints& w) {
     return what.transpose_a == CUBLAS_OP_T && what.transpose_b == CUBLAS_OP_N && p.a.rows % 16 == 0 &&
            is_aligned(p.a, w.alignment_a, 16) && is_aligned(p.b, w.alignment_b, 16) &&
            is_aligned(p.d, w.alignment_d, 16) && is_aligned(p.c, w.alignment_c, 16);
-  if (a == CUDA_R_8I)
-    return is_aligned(p.a, w.alignment_a, 4) && is_aligned(p.b, w.alignment_b, 4) && is_aligned(p.d, w.alignment_d, 4);
   return true;
 }
 
