@@ -27,7 +27,7 @@ TROUPE_ENUM(fusion, allowed, required)
 
 /// The summation of products of 8-bit floats. Hopper's tensor cores truncate each product about 14 bits below the
 /// largest of those that they add at once. `precise`: partial sums of tensor cores are added as floats; errors are up
-/// to 1e-4 of the sum of the products' magnitudes, or 1e-3 if all products have one sign, because truncation errors
+/// to 3e-4 of the sum of the products' magnitudes, or 1e-3 if all products have one sign, because truncation errors
 /// then add up. If d is f64, factors are widened first, and errors are up to 1e-6. `fast`: the tensor cores add
 /// everything, with errors of up to 1e-3. The host engine always sums as for f32.
 enum class accumulation : std::uint8_t { precise = 0, fast = 1 };
