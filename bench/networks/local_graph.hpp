@@ -14,9 +14,7 @@ namespace troupe::bench {
 
 /// Returns the bytes from the first to the last element of a tensor, including both.
 inline std::size_t bytes_of_view(const tensor_shape& s, dtype type) noexcept {
-  std::int64_t last = 0;
-  for (std::size_t i = 0; i < s.rank; ++i) last += (s.extents[i] - 1) * s.strides[i];
-  return static_cast<std::size_t>(last + 1) * bytes_of(type);
+  return static_cast<std::size_t>(dnn::spanned_elements_of(s)) * bytes_of(type);
 }
 
 /// An encoded graph of dnn whose tensors are in memory of this process, aligned to 64 bytes.

@@ -31,9 +31,7 @@ using dnn::encoded_graph, dnn::encoded_node, dnn::encoded_tensor;
 }
 
 std::size_t bytes_of_memory(const encoded_tensor& t) {
-  std::int64_t last = 0;
-  for (std::size_t i = 0; i < t.shape.rank; ++i) last += (t.shape.extents[i] - 1) * t.shape.strides[i];
-  return static_cast<std::size_t>(last + 1) * bytes_of(t.type);
+  return static_cast<std::size_t>(dnn::spanned_elements_of(t.shape)) * bytes_of(t.type);
 }
 
 // A graph, its memory, and the calls of cuDNN that compute it.

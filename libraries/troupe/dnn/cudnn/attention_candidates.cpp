@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <iterator>
 #include <troupe/dnn/cudnn/attention_operations.hpp>
 #include <troupe/dnn/cudnn/candidate.hpp>
 #include <troupe/dnn/operations/attention/attributes.hpp>
@@ -22,8 +23,12 @@ bool is_supported(const attention_attributes& a, const tensor_shape& q, const te
 
 class attention_candidate_builder {
  public:
-  attention_candidate_builder(const graph_analysis& analysis, std::size_t node)
-      : analysis_(analysis), node_(analysis.node(node)), attributes_(node_.attributes.as<attention_attributes>()) {
+  // If `is_dense`, tensors between nodes are dense, whatever the nodes around this one would read or write.
+  attention_candidate_builder(const graph_analysis& analysis, std::size_t node, bool is_dense)
+      : analysis_(analysis),
+        node_(analysis.node(node)),
+        attributes_(node_.attributes.as<attention_attributes>()),
+        is_dense_(is_dense) {
     candidate_.match.nodes.push_back(static_cast<std::uint16_t>(node));
     candidate_.trial_unit = 0.25;
   }
@@ -84,7 +89,9 @@ class attention_candidate_builder {
     const auto fits = [&](std::size_t i) {
       return at.extents[i] == 1 || (at.strides[i] > 0 && at.strides[i] % 8 == 0);
     };
-    if (analysis_.tensor(number).type == type && at.strides[3] == 1 && fits(0) && fits(1) && fits(2)) out.shape = at;
+    const bool is_free = !is_dense_ || analysis_.tensor(number).where == place::memory;
+    if (is_free && analysis_.tensor(number).type == type && at.strides[3] == 1 && fits(0) && fits(1) && fits(2))
+      out.shape = at;
     return out;
   }
   fusion_match::tensor input(std::size_t i) const {
@@ -137,17 +144,29 @@ class attention_candidate_builder {
   const graph_analysis& analysis_;
   const encoded_node& node_;
   const attention_attributes attributes_;
+  const bool is_dense_;
   attention_operations attention_;
   candidate candidate_;
 };
 
+// Returns candidates that read and write tensors where they are, then others, if they differ, that have dense copies.
+template <class Make>
+std::vector<candidate> with_dense_candidates(const Make& make) {
+  std::vector<candidate> out = make(false), dense = make(true);
+  if (!out.empty() && out[0].graph.description() != dense[0].graph.description())
+    std::ranges::move(dense, std::back_inserter(out));
+  return out;
+}
+
 }  // namespace
 
 std::vector<candidate> attention_candidates(const graph_analysis& g, std::size_t node) {
-  return attention_candidate_builder(g, node).attention_candidates();
+  return with_dense_candidates(
+      [&](bool is_dense) { return attention_candidate_builder(g, node, is_dense).attention_candidates(); });
 }
 std::vector<candidate> attention_gradient_candidates(const graph_analysis& g, std::size_t node, bool repeatable) {
-  return attention_candidate_builder(g, node).gradient_candidates(repeatable);
+  return with_dense_candidates(
+      [&](bool is_dense) { return attention_candidate_builder(g, node, is_dense).gradient_candidates(repeatable); });
 }
 
 }  // namespace troupe::dnn::cudnn

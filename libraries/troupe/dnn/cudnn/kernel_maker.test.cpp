@@ -125,6 +125,19 @@ TEST_F(cudnn_vendor, a_stored_plan_with_wrong_results_is_ignored_and_a_new_one_i
   EXPECT_TRUE(has_remark("ignored a plan in " + path_));
 }
 
+// q, k and v of 2 x 2 x 16 x 8 are slices of one tensor: from the first to the last element, each has 1504.
+TEST_F(cudnn_vendor, trials_of_attention_have_the_memory_that_slices_span) {
+  library->engines = 1, library->execute = [](const auto&) { return CUDNN_STATUS_SUCCESS; };
+  const value parts = transpose(reshape(given(dtype::f16, {2, 16, 48}, dense), {2, 16, 3, 2, 8}), {2, 0, 3, 1, 4});
+  const auto part = [&](std::int64_t which) { return reshape(slice(parts, 0, which, 1), {2, 2, 16, 8}); };
+  const value y = convert(attention(part(0), part(1), part(2)).y, dtype::f16);
+  const auto to = stored(dtype::f16, {2, 2, 16, 8}, dense).operand<access_mode::write>();
+  driver.reset();
+  engine = std::make_unique<numerics::engine_under_test>(TROUPE_ENGINE_UNDER_TEST);
+  EXPECT_TRUE(engine->run(prepare{{.graph = {{y, to}}}}));
+  EXPECT_EQ(std::ranges::count(driver.calls(), "cuMemAllocAsync(3008)"), 3);
+}
+
 TEST_F(cudnn_vendor, plans_are_stored_for_one_gpu_and_one_workspace_limit) {
   library->engines = 1, library->execute = compute;
   EXPECT_GT(searches(), 0);

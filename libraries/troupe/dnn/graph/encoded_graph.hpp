@@ -102,5 +102,12 @@ constexpr std::int64_t elements_of(const tensor_shape& s) noexcept {
     if (s.extents[i] < 0 || __builtin_mul_overflow(n, s.extents[i], &n)) return -1;
   return n;
 }
+/// Returns the number of elements in memory from a tensor's first one to its last one, with those between them that
+/// belong to others. Precondition: the tensor has elements.
+constexpr std::int64_t spanned_elements_of(const tensor_shape& s) noexcept {
+  std::int64_t last = 0;
+  for (std::size_t i = 0; i < s.rank; ++i) last += (s.extents[i] - 1) * s.strides[i];
+  return last + 1;
+}
 
 }  // namespace troupe::dnn

@@ -136,9 +136,8 @@ class match_builder {
 
 // Returns memory at a placeholder for an address: a different multiple of 256 for each operand.
 memory_range placeholder(std::uint64_t& next, const tensor_shape& s, dtype type) {
-  std::int64_t last = 0;
-  for (std::size_t i = 0; i < s.rank; ++i) last += (s.extents[i] - 1) * s.strides[i];
-  return {.owner = {}, .address = ++next << 40, .bytes = static_cast<std::uint64_t>(last + 1) * bytes_of(type)};
+  const auto elements = static_cast<std::uint64_t>(spanned_elements_of(s));
+  return {.owner = {}, .address = ++next << 40, .bytes = elements * bytes_of(type)};
 }
 
 }  // namespace

@@ -345,9 +345,7 @@ void planner::copy(const location& from, const location& to) {
 location planner::new_buffer(const tensor_shape& s, dtype type) {
   const location l{
       .is_buffer = true, .number = static_cast<std::uint16_t>(buffers_.size()), .type = type, .offset = 0, .shape = s};
-  std::int64_t last = 0;
-  for (std::size_t i = 0; i < s.rank; ++i) last += (s.extents[i] - 1) * s.strides[i];
-  buffers_.push_back({round_up(static_cast<std::uint64_t>(last + 1) * bytes_of(type), 256), SIZE_MAX, 0});
+  buffers_.push_back({round_up(static_cast<std::uint64_t>(spanned_elements_of(s)) * bytes_of(type), 256), SIZE_MAX, 0});
   return l;
 }
 

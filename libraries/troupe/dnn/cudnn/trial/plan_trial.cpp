@@ -28,7 +28,7 @@ std::int64_t element_at(const tensor_shape& s, const axis_values& at) noexcept {
   return n;
 }
 std::uint64_t bytes_of(const fusion_match::tensor& t) noexcept {
-  return static_cast<std::uint64_t>(elements_of(t.shape)) * troupe::bytes_of(t.type);
+  return static_cast<std::uint64_t>(spanned_elements_of(t.shape)) * troupe::bytes_of(t.type);
 }
 
 // Returns the position of sample `which` of a tensor: the first samples are its corners, the others random elements.
@@ -75,7 +75,7 @@ bool plan_trial::add_block(std::uint64_t bytes) {
 
 bool plan_trial::fill(std::size_t operand, const fusion_match::tensor& t) {
   const std::size_t size = troupe::bytes_of(t.type);
-  const std::int64_t all = elements_of(t.shape);
+  const std::int64_t all = spanned_elements_of(t.shape);
   std::vector<std::byte> numbers(static_cast<std::size_t>(std::min(all, period)) * size);
   for (std::size_t i = 0; i * size < numbers.size(); ++i)
     epilogue::put_number(numbers.data() + i * size, t.type,

@@ -20,12 +20,6 @@ extents extents_of(const any_operand<M>& o) noexcept {
 }
 bool has_c(recurrent_cell c) noexcept { return c == recurrent_cell::lstm; }
 
-// Returns the number of elements from the first to the last one in memory, including gaps.
-std::int64_t reach_of(const tensor_shape& s) noexcept {
-  std::int64_t out = 1;
-  for (std::size_t i = 0; i < s.rank; ++i) out += (s.extents[i] - 1) * s.strides[i];
-  return out;
-}
 // Returns the memory from element `first` along axis 0 on, as an operand of this shape. The memory ends with the last
 // element, so that operands that are parts of the same tensor do not overlap.
 template <access_mode M>
@@ -34,8 +28,8 @@ any_operand<M> part_of(const any_operand<M>& o, std::int64_t first, const tensor
                       before = static_cast<std::uint64_t>(first * o.shape().strides[0]) * of_each;
   memory_range range = o.range();
   range.address += before;
-  range.bytes =
-      std::min(range.bytes - std::min(range.bytes, before), static_cast<std::uint64_t>(reach_of(shape)) * of_each);
+  range.bytes = std::min(range.bytes - std::min(range.bytes, before),
+                         static_cast<std::uint64_t>(spanned_elements_of(shape)) * of_each);
   return {std::move(range), shape, o.type()};
 }
 // Returns element i along axis 0: an operand without that axis.
@@ -103,7 +97,8 @@ class layers {
     if (!o) return;
     // A view that was refused when it was made has rank 0; the request reports that reason.
     const bool is_view = o->shape().rank != 0;
-    if (is_view && fits(field, *o, is_c) && count() > 1 && o->shape().strides[0] < reach_of(element_of(*o, 0).shape()))
+    if (is_view && fits(field, *o, is_c) && count() > 1 &&
+        o->shape().strides[0] < spanned_elements_of(element_of(*o, 0).shape()))
       f_.refuse(field, "has interleaved layers", "each layer's states after those of the layer before it");
     if (!is_view || !f_.fine()) return f_.write(field, x_, *o);
     for (std::size_t i = 0; i < count(); ++i) f_.write(field, state(i), element_of(*o, i));
