@@ -16,6 +16,7 @@
 #include <troupe/dnn/dnn.hpp>
 #include <troupe/dnn/generated/kernel_compiler.hpp>
 #include <troupe/dnn/products/kernel_maker.hpp>
+#include <troupe/dnn/sets/lowering.hpp>
 #include <troupe/dnn/steps/plan_cache.hpp>
 #include <troupe/dnn/steps/planner.hpp>
 #include <troupe/dnn/steps/precision.hpp>
@@ -132,7 +133,8 @@ class cuda_dnn {
   }
   // Returns the fastest plan that needs no more workspace than allowed; if all need more, the one that needs least.
   cuda_plan plan_that_fits(const graph_kind& kind, bool& is_final, const call& c) {
-    const encoded_graph& g = kind.graph();
+    const sets::lowered_graph lowered(kind.graph());
+    const encoded_graph& g = lowered.graph();
     const computation_options& o = kind.options();
     const dtype compute_type = needs_double(g) ? dtype::f64 : dtype::f32;
     for (const bool with_cudnn : {true, false}) {

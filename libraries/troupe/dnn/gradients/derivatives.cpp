@@ -43,7 +43,7 @@ optional_gradient derivative_of_one(epilogue::op function, const value& x, const
     case function_op::error_function:
       return 2 * std::numbers::inv_sqrtpi * exp(-(x * x));
     case function_op::relu:
-      return d_relu(x);
+      return d_relu(y);  // not of x, which then need not be kept
     case function_op::gelu:
       return d_gelu(x);
     case function_op::gelu_tanh:

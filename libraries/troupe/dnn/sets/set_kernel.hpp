@@ -76,6 +76,7 @@ struct set_match : fusion_match {
   tensor_shape elements;  ///< extents of the elements; channels are divided, if they are in groups
   std::int64_t channels = 1, groups = 1;
   std::vector<std::int64_t> over;  ///< for each kernel: bit i is set if axis i of the elements is inside of a set
+  bool is_divided = false;         ///< true if blocks share a set
 };
 
 /// Returns kernel `which` of a match, without spaces, partition and layout. The operands are at `places`.

@@ -106,6 +106,7 @@ class match_finder {
       set_match m = reduced_.like;
       m.nodes.push_back(static_cast<std::uint16_t>(i));
       grow(m);
+      prune(m);
       g_.add(m), place_nodes(m);
       out.push_back(std::move(m));
     }
@@ -133,7 +134,8 @@ class match_finder {
         set_match larger = m;
         larger.nodes.push_back(static_cast<std::uint16_t>(i));
         std::sort(larger.nodes.begin(), larger.nodes.end());
-        if (!complete(larger)) continue;
+        // A set whose elements several blocks read has too many for one.
+        if (!complete(larger) || (m.is_divided && !larger.is_divided)) continue;
         m = std::move(larger), grows = true;
       }
     }
@@ -162,6 +164,31 @@ class match_finder {
             }));
   }
 
+  // Removes nodes whose elements the kernels that read them can as well compute, if less needs to be stored then.
+  void prune(set_match& m) const {
+    for (std::size_t i = m.nodes.size(); i-- > 0;) {
+      if (!is_left_to_readers(m, m.nodes[i])) continue;
+      set_match smaller = m;
+      smaller.nodes.erase(smaller.nodes.begin() + static_cast<std::ptrdiff_t>(i));
+      if (complete(smaller) && stored_bytes(smaller) < stored_bytes(m)) m = std::move(smaller);
+    }
+  }
+  // Returns true if only elementwise kernels and reductions of others read the elements that a node of a match
+  // computes.
+  bool is_left_to_readers(const set_match& m, std::size_t node) const {
+    const encoded_node& n = g_.node(node);
+    const auto is_inside = [&](std::size_t i) { return std::ranges::binary_search(m.nodes, i); };
+    return n.what == op::pointwise && same_extents(g_.tensor(n.outputs[0]).shape, reduced_.elements) &&
+           std::ranges::none_of(g_.uses.readers_of(n.outputs[0]), is_inside) &&
+           is_read_in_any_order(g_.graph, g_.uses, n.outputs[0]);
+  }
+  static std::uint64_t stored_bytes(const set_match& m) noexcept {
+    std::uint64_t out = 0;
+    for (const fusion_match::tensor& t : m.outputs)
+      out += static_cast<std::uint64_t>(elements_of(t.shape)) * bytes_of(t.type);
+    return out;
+  }
+
   // Finds inputs, outputs and the place of a match. Returns false if one kernel cannot compute its nodes.
   bool complete(set_match& m) const {
     m.inputs.clear(), m.outputs.clear();
@@ -183,9 +210,10 @@ class match_finder {
     }
     const auto at = std::ranges::lower_bound(m.nodes, begin);
     if (at == m.nodes.end() || *at >= end) return false;
-    m.at = *at, m.workspace = 0;
+    m.at = *at, m.workspace = 0, m.is_divided = false;
     return has_sound_kernels(m) && std::ranges::all_of(expected_kernels(m), [&](const set_kernel& k) {
              m.workspace = std::max(m.workspace, partial_bytes_of(k));
+             m.is_divided = m.is_divided || k.partition.parts > 1;
              return k.operations.size() <= limits_.operations && k.operands.size() <= limits_.operands;
            });
   }
@@ -196,9 +224,7 @@ class match_finder {
     const dtype type = g_.tensor(t).type;
     return g_.tensor(t).where == place::memory || bytes_of(type) < bytes_of(compute_) ? type : compute_;
   }
-  tensor_shape stored_shape(std::uint16_t t) const noexcept {
-    return g_.tensor(t).where == place::memory ? g_.tensor(t).shape : with_dense_strides(g_.tensor(t).shape, false);
-  }
+  tensor_shape stored_shape(std::uint16_t t) const { return expected_shape(g_, t); }
 
   // Returns true if only conversions and writes read what the second kernel computes: the first one comes before it,
   // and has other sets.

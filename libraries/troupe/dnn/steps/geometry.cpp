@@ -114,6 +114,23 @@ location positions_of(const encoded_node& n, const tensor_shape& of) noexcept {
   return out;
 }
 
+void set_iteration_space(elementwise_kernel& k) {
+  constexpr std::size_t none = SIZE_MAX;
+  std::size_t first = none;
+  for (const operation& o : k.operations)
+    if (o.what == operation::kind::write && (first == none || k.operands[first].is_buffer)) first = o.operand;
+  std::vector<axis_values> strides;
+  k.operand_in_space.resize(k.operands.size());
+  const auto take = [&](std::size_t i) {
+    k.operand_in_space[i] = strides.size();
+    strides.push_back(broadcast_strides(k.operands[i].shape, k.extents.rank, k.extents.extents));
+  };
+  if (first != none) take(first);
+  for (std::size_t i = 0; i < k.operands.size(); ++i)
+    if (i != first) take(i);
+  k.over = iteration_space(k.extents.rank, k.extents.extents, std::move(strides), true);
+}
+
 std::uint16_t add_values_by_position(elementwise_kernel& to, const encoded_node& n, std::span<const location> inputs) {
   if (n.what == op::gather)
     return add_gather(to, static_cast<std::size_t>(n.attributes.as<gather_attributes>().axis), inputs[0], inputs[1]);

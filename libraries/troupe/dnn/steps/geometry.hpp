@@ -21,6 +21,10 @@ std::optional<location> view_of(const encoded_node& n, const location& x, const 
 /// the sequence of numbers, or their indexes along the axis.
 location positions_of(const encoded_node& n, const tensor_shape& of) noexcept;
 
+/// Sets the order in which a kernel iterates over elements: that of the first memory of the graph that it writes; if it
+/// writes none, that of the last buffer that it writes.
+void set_iteration_space(elementwise_kernel& k);
+
 /// Adds the operations of a random, iota or gather node to a kernel, and returns the last one. `inputs` are the
 /// locations of the node's inputs.
 std::uint16_t add_values_by_position(elementwise_kernel& to, const encoded_node& n, std::span<const location> inputs);

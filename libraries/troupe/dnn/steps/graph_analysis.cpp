@@ -23,13 +23,43 @@ fusion_match::tensor graph_analysis::dense_operand(std::uint16_t t, dtype type, 
   return {t, type, with_dense_strides(of.shape, channels_last), is_unaligned};
 }
 
+bool is_read_in_any_order(const encoded_graph& g, const def_use& uses, std::uint16_t t) noexcept {
+  return std::ranges::all_of(uses.readers_of(t), [&](std::size_t reader) {
+    const op what = g.nodes()[reader].what;
+    return is_elementwise(what) || what == op::reduction || what == op::normalization ||
+           what == op::normalization_gradient || what == op::softmax || what == op::softmax_gradient;
+  });
+}
+
+bool is_packed(const tensor_shape& s) noexcept {
+  return elements_of(s) == spanned_elements_of(s) &&
+         std::ranges::all_of(std::span(s.strides).first(s.rank), [](std::int64_t n) { return n >= 0; });
+}
+
+namespace {
+
+// Returns the shape of a result of an elementwise node: as a match needs it, or like what it is computed from.
+tensor_shape expected_result(const graph_analysis& g, const encoded_node& n, std::uint16_t t) {
+  const tensor_shape& of = g.tensor(t).shape;
+  if (const tensor_shape* const needed = g.needed_shape(t)) return *needed;
+  if (is_read_in_any_order(g.graph, g.uses, t))
+    for (std::size_t k = 0; k < n.input_count; ++k)
+      if (same_extents(g.tensor(n.inputs[k]).shape, of))
+        if (const tensor_shape like = expected_shape(g, n.inputs[k]); is_packed(like)) return like;
+  return with_dense_strides(of, false);
+}
+
+}  // namespace
+
 tensor_shape expected_shape(const graph_analysis& g, std::uint16_t t) {
   const encoded_tensor& of = g.tensor(t);
   if (of.where == encoded_tensor::place::memory) return of.shape;
   if (const tensor_shape* const computed = g.computed_shape(t)) return *computed;
   const auto from = g.uses.source_of(t);
-  if (!from || !is_view(g.node(*from).what)) return with_dense_strides(of.shape, false);
+  if (!from) return with_dense_strides(of.shape, false);
   const encoded_node& n = g.node(*from);
+  if (n.what == op::pointwise || n.what == op::convert) return expected_result(g, n, t);
+  if (!is_view(n.what)) return with_dense_strides(of.shape, false);
   if (n.what == op::concatenation) return wanted_shape(g.graph, g.uses, t);
   const location in{.is_buffer = true, .number = 0, .shape = expected_shape(g, n.inputs[0])};
   const auto view = view_of(n, in, of.shape);

@@ -20,7 +20,8 @@ struct graph_analysis {
         read(g),
         aligned(std::move(aligned_memory)),
         matched(g.nodes().size()),
-        computed_(g.tensors().size()) {}
+        computed_(g.tensors().size()),
+        needed_(g.tensors().size()) {}
 
   const encoded_graph& graph;
   const def_use uses;
@@ -28,13 +29,17 @@ struct graph_analysis {
   const std::vector<bool> aligned;
   std::vector<bool> matched;  ///< for each node: true if it is part of a match
 
-  /// Records that the nodes of a match are part of it, and how it stores its outputs.
+  /// Records that the nodes of a match are part of it, and how it reads and stores tensors.
   void add(const fusion_match& m) {
     for (const std::uint16_t n : m.nodes) matched[n] = true;
     for (const fusion_match::tensor& t : m.outputs) computed_[t.number] = t.shape;
+    for (const fusion_match::tensor& t : m.inputs)
+      if (!t.as_stored && !needed_[t.number]) needed_[t.number] = t.shape;
   }
   /// Returns the shape in which a match computes a tensor; null if none does.
-  const tensor_shape* computed_shape(std::uint16_t t) const noexcept { return computed_[t] ? &*computed_[t] : nullptr; }
+  const tensor_shape* computed_shape(std::uint16_t t) const noexcept { return pointer_to(computed_[t]); }
+  /// Returns the shape in which the first match that is not indifferent to it reads a tensor; null if there is none.
+  const tensor_shape* needed_shape(std::uint16_t t) const noexcept { return pointer_to(needed_[t]); }
   const encoded_node& node(std::size_t i) const noexcept { return graph.nodes()[i]; }
   const encoded_tensor& tensor(std::uint16_t t) const noexcept { return graph.tensors()[t]; }
   /// Returns a tensor as a match reads or writes it with this type and dense strides; see with_dense_strides().
@@ -44,9 +49,14 @@ struct graph_analysis {
   bool is_free(std::uint16_t t) const noexcept { return aligned[tensor(t).memory] && !read.is_read(tensor(t).memory); }
 
  private:
-  std::vector<std::optional<tensor_shape>> computed_;
+  static const tensor_shape* pointer_to(const std::optional<tensor_shape>& s) noexcept { return s ? &*s : nullptr; }
+  std::vector<std::optional<tensor_shape>> computed_, needed_;
 };
 
+/// Returns true if all nodes that read the tensor read it equally fast whatever the order of its axes in memory is.
+bool is_read_in_any_order(const encoded_graph& g, const def_use& uses, std::uint16_t t) noexcept;
+/// Returns true if the elements are contiguous, with the axes in any order.
+bool is_packed(const tensor_shape& s) noexcept;
 /// Returns the shape that a tensor is expected to have where it is stored. The planner may choose another one.
 tensor_shape expected_shape(const graph_analysis& g, std::uint16_t t);
 /// Returns the shape in which a tensor should be computed, so that its transposition, if a node transposes it, is

@@ -65,6 +65,7 @@ class planner {
   // Returns true if a result of the open kernel must be stored, because later nodes read it.
   bool is_spilled(const tensor_state& s) const noexcept { return !s.stored && s.readers > 0 && s.last_reader >= node_; }
   void append(const encoded_node& n);
+  void spill(std::uint16_t t);
   void close_kernel();
   void push_kernel(elementwise_kernel kernel);
 
@@ -155,6 +156,7 @@ void planner::add(const encoded_node& n) {
   const encoded_tensor& out = tensor(n.outputs[0]);
   if (is_elementwise(n.what)) {
     if (is_in_place(n)) return write_in_place(n);
+    if (n.what == op::convert && tensors_[n.outputs[0]].stored) return;  // converted when its input was spilled
     // A step may already have stored its result in the memory to which this node writes it.
     const tensor_state& from = tensors_[n.input_count == 0 ? n.outputs[0] : n.inputs[0]];
     if (n.what == op::write && from.only_write == n.outputs[0] && from.stored && !from.stored->is_buffer &&
@@ -196,7 +198,8 @@ bool planner::is_full() const noexcept {
   constexpr std::size_t most_per_node = 4;
   const auto spills = static_cast<std::size_t>(
       std::ranges::count_if(kernel_tensors_, [&](std::uint16_t t) { return is_spilled(tensors_[t]); }));
-  return open_kernel_->operations.size() + spills + most_per_node > limits_.operations ||
+  // A spilled result may be rounded before it is written.
+  return open_kernel_->operations.size() + 2 * spills + most_per_node > limits_.operations ||
          open_kernel_->operands.size() + spills + most_per_node > limits_.operands ||
          open_kernel_->sequences.size() >= limits_.sequences;
 }
@@ -238,15 +241,27 @@ void planner::append(const encoded_node& n) {
   kernel_tensors_.push_back(n.outputs[0]);
 }
 
+// Stores a result of the open kernel. If later nodes only convert it, it is converted before.
+void planner::spill(std::uint16_t t) {
+  const std::uint16_t from = *tensors_[t].operation_number;
+  const auto readers = uses_.readers_of(t);
+  const encoded_node& next = graph_.nodes()[readers.front()];
+  const bool is_converted = readers.size() == 1 && readers.front() >= node_ && next.what == op::convert &&
+                            !is_matched(readers.front()) && tensors_[t].last_reader == readers.front();
+  const std::uint16_t stored = is_converted ? next.outputs[0] : t;
+  const std::uint16_t value =
+      is_converted ? add_operation({.what = operation::kind::round, .type = tensor(stored).type, .from = {from}})
+                   : from;
+  tensors_[stored].stored = spill_location(stored);
+  add_operation({.what = operation::kind::write, .operand = add_operand(*tensors_[stored].stored), .from = {value}});
+}
+
 // Ends the open elementwise kernel, and spills its results that later nodes read.
 void planner::close_kernel() {
   if (!open_kernel_) return;
   for (const std::uint16_t t : kernel_tensors_) {
     tensor_state& s = tensors_[t];
-    if (is_spilled(s)) {
-      s.stored = spill_location(t);
-      add_operation({.what = operation::kind::write, .operand = add_operand(*s.stored), .from = {*s.operation_number}});
-    }
+    if (is_spilled(s)) spill(t);
     s.operation_number.reset();
   }
   kernel_tensors_.clear();
@@ -255,23 +270,8 @@ void planner::close_kernel() {
   if (std::any_of(kernel.operations.begin(), kernel.operations.end(), writes)) push_kernel(std::move(kernel));
 }
 
-// Adds a kernel to the steps. The kernel iterates in the order of the first memory of the graph that it writes; if it
-// writes none, in the order of the last buffer that it writes.
 void planner::push_kernel(elementwise_kernel kernel) {
-  constexpr std::size_t none = SIZE_MAX;
-  std::size_t first = none;
-  for (const operation& o : kernel.operations)
-    if (o.what == operation::kind::write && (first == none || kernel.operands[first].is_buffer)) first = o.operand;
-  std::vector<axis_values> strides;
-  kernel.operand_in_space.resize(kernel.operands.size());
-  const auto take = [&](std::size_t i) {
-    kernel.operand_in_space[i] = strides.size();
-    strides.push_back(broadcast_strides(kernel.operands[i].shape, kernel.extents.rank, kernel.extents.extents));
-  };
-  if (first != none) take(first);
-  for (std::size_t i = 0; i < kernel.operands.size(); ++i)
-    if (i != first) take(i);
-  kernel.over = iteration_space(kernel.extents.rank, kernel.extents.extents, std::move(strides), true);
+  set_iteration_space(kernel);
   for (const location& l : kernel.operands) extend_lifetime(l);
   out_.steps.emplace_back(std::move(kernel));
 }
@@ -365,9 +365,13 @@ location planner::result_location(std::uint16_t t) {
 location planner::spill_location(std::uint16_t t) {
   const tensor_state& s = tensors_[t];
   if (s.only_write != no_tensor) return result_location(t);
-  tensor_shape shape = tensor(t).shape;
-  shape.strides = s.needed_shape != nullptr ? s.needed_shape->strides : dense_strides(shape);
-  return new_buffer(shape, stored_type(t));
+  if (s.needed_shape != nullptr) return new_buffer(*s.needed_shape, stored_type(t));
+  // The order of axes is that of an operand, so that both are read and written in the order of memory.
+  if (is_read_in_any_order(graph_, uses_, t))
+    for (const location& l : open_kernel_->operands)
+      if (l.exists() && same_extents(l.shape, tensor(t).shape) && is_packed(l.shape))
+        return new_buffer(l.shape, stored_type(t));
+  return new_buffer(with_dense_strides(tensor(t).shape, false), stored_type(t));
 }
 
 // Returns the location of a tensor. A number is first written to a new buffer by a kernel.

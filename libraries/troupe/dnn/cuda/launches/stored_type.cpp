@@ -8,7 +8,6 @@
 #include <troupe/dnn/cuda/launches/enqueue_functions.hpp>
 #include <troupe/dnn/cuda/launches/launch_templates.hpp>
 #include <troupe/dnn/cuda/launches/stored_type.hpp>
-#include <troupe/dnn/cuda/launches/stored_type_columns.hpp>
 #include <troupe/dnn/operations/attention/attributes.hpp>
 #include <troupe/dnn/operations/normalization/attributes.hpp>
 #include <troupe/dnn/steps/precision.hpp>
@@ -72,8 +71,12 @@ class stored_type_matcher {
     const normalization_inputs at(node_.what, a);
     if (node_.what != op::normalization_gradient || a.has_affine == 0) return std::nullopt;
     const encoded_tensor& x = m_.tensor(node_.inputs[at.x]);
+    // A set kernel computes more in one pass if dx is not stored as it is, and needs no copies if types differ.
+    const auto reader = m_.uses.only_reader_of(node_.outputs[0]);
+    const bool is_stored = reader && (m_.node(*reader).what == op::convert || m_.node(*reader).what == op::write);
+    if (!is_stored || type_of(node_.inputs[0]) != type_of(node_.inputs[at.x])) return std::nullopt;
     // x and dy have one type, scale and offset have this type or f32, and all other inputs are f32.
-    const dtype type = common_type(0, at.x + 1);
+    const dtype type = type_of(node_.inputs[at.x]);
     const dtype affine = common_type(at.scale, node_.input_count) == type ? type : dtype::f32;
     const tensor_shape* const scale = &m_.tensor(node_.inputs[at.scale]).shape;
     const auto rows = row_shape::of(a, x.shape, scale);
@@ -84,31 +87,8 @@ class stored_type_matcher {
       out_.inputs.push_back(m_.dense_operand(node_.inputs[i], is_image ? type : is_affine ? affine : dtype::f32));
     }
     const dtype result = result_type_of(node_.outputs[0]);
-    add_outputs(false, type == dtype::f32 || result == type ? result : dtype::f32);
+    add_outputs(type == dtype::f32 || result == type ? result : dtype::f32);
     out_.workspace = static_cast<std::uint64_t>((a.rms != 0 ? 1 : 2) * rows->sums() * rows->width) * sizeof(float);
-    return done();
-  }
-
-  // Matches a normalization over all axes but the channels. Tensors whose channels are not neighbors in memory are
-  // copied.
-  std::optional<fusion_match> normalization_of_channels() {
-    const bool forward = node_.what == op::normalization;
-    const auto a = node_.attributes.as<normalization_attributes>();
-    const normalization_inputs at(node_.what, a);
-    const encoded_tensor& x = m_.tensor(node_.inputs[at.x]);
-    const auto workspace = column_workspace_of(node_.what, a, x.shape);
-    if (!workspace || is_last_axis_contiguous(x)) return std::nullopt;
-    for (std::size_t i = 0; i < node_.input_count; ++i) {
-      const encoded_tensor& t = m_.tensor(node_.inputs[i]);
-      const bool is_image = i <= at.x;
-      if (t.where == place::number || (!is_image && !is_per_channel(t.shape, x.shape))) return std::nullopt;
-      out_.inputs.push_back(m_.dense_operand(node_.inputs[i], is_image ? type_of(node_.inputs[i]) : dtype::f32, true));
-    }
-    // The kernels accept an f32 dy with an x of a half type, but not the reverse.
-    if (!forward && out_.inputs[at.x].type == dtype::f32)
-      out_.inputs[0] = m_.dense_operand(node_.inputs[0], dtype::f32, true);
-    add_outputs(true, result_type_of(node_.outputs[0]));
-    out_.workspace = *workspace;
     return done();
   }
 
@@ -143,10 +123,10 @@ class stored_type_matcher {
     return std::move(out_);
   }
 
-  // Adds the outputs: y or dx of type `first`, the others in f32.
-  void add_outputs(bool channels_last, dtype first) {
+  // Adds the outputs: dx of type `first`, the others in f32.
+  void add_outputs(dtype first) {
     for (std::size_t i = 0; i < node_.output_count; ++i)
-      out_.outputs.push_back(written(node_.outputs[i], i == 0 ? first : dtype::f32, channels_last));
+      out_.outputs.push_back(written(node_.outputs[i], i == 0 ? first : dtype::f32));
   }
   dtype type_of(std::uint16_t number) const noexcept {
     const dtype t = m_.tensor(number).type;
@@ -159,12 +139,6 @@ class stored_type_matcher {
       if (type_of(node_.inputs[i]) != out) out = dtype::f32;
     return out;
   }
-  bool is_last_axis_contiguous(const encoded_tensor& x) const noexcept {
-    if (x.where != place::memory) return false;
-    for (std::size_t i = 2; i < x.shape.rank; ++i)
-      if (x.shape.extents[i] != 1 && x.shape.strides[i] == 1) return true;
-    return false;
-  }
   // Returns the type to which an output's only reader converts it or in which it writes it; f32 if the output has no
   // such reader.
   dtype result_type_of(std::uint16_t number) const noexcept {
@@ -174,14 +148,13 @@ class stored_type_matcher {
   }
   // Returns the tensor that stores an output. If its only reader converts or writes it in this type, this is the
   // reader's result, and the reader joins the match; otherwise it is the output itself in f32.
-  fusion_match::tensor written(std::uint16_t number, dtype type, bool channels_last = false) {
+  fusion_match::tensor written(std::uint16_t number, dtype type) {
     if (result_type_of(number) != type) type = dtype::f32;
     const std::uint16_t at = follow_result(m_, number, type, out_, [&](std::uint16_t to) {
       const tensor_shape& s = m_.tensor(to).shape;
-      return m_.tensor(to).where != place::memory ||
-             (m_.is_free(to) && same_layout(s, with_dense_strides(s, channels_last)));
+      return m_.tensor(to).where != place::memory || (m_.is_free(to) && is_dense(s));
     });
-    return m_.dense_operand(at, at == number ? dtype::f32 : type, channels_last);
+    return m_.dense_operand(at, at == number ? dtype::f32 : type);
   }
 
   const graph_analysis& m_;
@@ -230,17 +203,11 @@ std::vector<fusion_match> stored_type_matches(const graph_analysis& m) {
   std::vector<fusion_match> out;
   if (needs_double(m.graph)) return out;
   for (std::size_t i = 0; i < m.graph.nodes().size(); ++i) {
-    const op what = m.node(i).what;
-    const bool normalizes = what == op::normalization || what == op::normalization_gradient;
-    if (m.matched[i] || (!normalizes && what != op::attention)) continue;
-    const auto add = [&](std::optional<fusion_match> found) {
-      if (found) out.push_back(std::move(*found));
-      return found.has_value();
-    };
-    if (!normalizes)
-      add(stored_type_matcher(m, i).attention());
-    else if (!add(stored_type_matcher(m, i).gradient_of_row_normalization()))
-      add(stored_type_matcher(m, i).normalization_of_channels());
+    if (m.matched[i]) continue;
+    std::optional<fusion_match> found;
+    if (m.node(i).what == op::attention) found = stored_type_matcher(m, i).attention();
+    if (m.node(i).what == op::normalization_gradient) found = stored_type_matcher(m, i).gradient_of_row_normalization();
+    if (found) out.push_back(std::move(*found));
   }
   return out;
 }
@@ -251,9 +218,7 @@ operator_step stored_type_step(const encoded_graph& g, const fusion_match& m, co
 }
 
 result<void> enqueue_stored_type(const operator_step& s, const launch_context& on) {
-  if (s.what == op::attention) return enqueue_attention(s, on);
-  if (s.what == op::normalization) return enqueue_column_normalization(s, on);
-  return is_of_columns(s) ? enqueue_column_normalization_gradient(s, on) : enqueue_row_normalization_gradient(s, on);
+  return s.what == op::attention ? enqueue_attention(s, on) : enqueue_row_normalization_gradient(s, on);
 }
 
 }  // namespace troupe::dnn

@@ -12,7 +12,6 @@
 #include "../kernels/attention_decoding.cuh"
 #include "../kernels/attention_gradient.cuh"
 #include "../kernels/blocks.cuh"
-#include "../kernels/columns.cuh"
 #include "../kernels/convolution.cuh"
 #include "../kernels/ctc.cuh"
 #include "../kernels/indexing.cuh"

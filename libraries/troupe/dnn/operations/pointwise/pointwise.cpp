@@ -79,6 +79,9 @@ void differentiate_conversion(node_differentiation& d) {
 void differentiate_pointwise(node_differentiation& d) {
   const value& gradient = d.gradient();
   const epilogue::op function = d.attributes<pointwise_attributes>().function;
+  // A rounded relu has the derivative that relu has, and is kept for other gradients.
+  const bool is_kept = function == epilogue::op::relu && d.rounded() && is_half(d.rounded()->type());
+  const value y = is_kept ? *d.rounded() : d.out(0);
   for (std::size_t i = 0; i < d.node().inputs.size(); ++i) {
     if (!d.is_needed(i)) continue;
     optional_gradient through;
@@ -86,7 +89,7 @@ void differentiate_pointwise(node_differentiation& d) {
       // The operand that is not selected has no effect, even if its gradient is infinite.
       if (i == 1) through = select(d.in(0), gradient, 0);
       if (i == 2) through = select(d.in(0), 0, gradient);
-    } else if (const auto factor = derivative(function, d.node().inputs, d.out(0), i)) {
+    } else if (const auto factor = derivative(function, d.node().inputs, y, i)) {
       through = times(gradient, *factor);
     }
     if (through) d.set(i, [&] { return summed(*through, d.out(0).extents(), d.in(i).extents()); });
