@@ -2,9 +2,10 @@
 # SPDX-FileCopyrightText: The Troupe authors
 # SPDX-License-Identifier: Apache-2.0
 # torch_train.py DEVICE STEPS NETWORK NUMBER...: trains a network of bench/networks in PyTorch, with the same values: "residual"
-# with IMAGES SIZE WIDTH BLOCKS, or "block" of a transformer with SEQUENCES TOKENS WIDTH HEADS. Prints one line: steps per
-# second, eager and compiled, the first loss, and the loss after STEPS steps. It prints "compiled 0" if the network cannot be
-# compiled. troupe bench runs it for dnn.train and dnn.gpt, and with the device cpu for dnn.train.host.
+# with IMAGES SIZE WIDTH BLOCKS, "bottleneck" with IMAGES SIZE WIDTH KINDS and the BLOCKS of four stages, or "block" of a
+# transformer with SEQUENCES TOKENS WIDTH HEADS. Prints one line: steps per second, eager and compiled, the first loss, and
+# the loss after STEPS steps. It prints "compiled 0" if the network cannot be compiled. troupe bench runs it for dnn.train,
+# dnn.resnet50 and dnn.gpt, and with the device cpu for dnn.train.host.
 import math
 import os
 import statistics
@@ -49,13 +50,7 @@ def residual_network(torch, sequences, width, blocks):
                     all_blocks.append(Block(channels, outputs, 2 if stage > 0 and b == 0 else 1))
                     channels = outputs
             self.blocks = nn.Sequential(*all_blocks)
-            self.head = nn.Linear(channels, KINDS)
-            # In Troupe's network, this matrix is features x kinds.
-            weights = torch.empty(channels, KINDS)
-            fill(torch, weights, math.sqrt(1 / channels), sequences)
-            with torch.no_grad():
-                self.head.weight.copy_(weights.t())
-                self.head.bias.zero_()
+            self.head = linear(torch, sequences, channels, KINDS)
 
         def forward(self, x):
             x = self.blocks(torch.relu(self.stem(x)))
@@ -86,25 +81,68 @@ def fill(torch, to, limit, sequences):
         to.copy_(sequences.next(torch, to.numel(), limit).reshape(to.shape))
 
 
+def bottleneck_network(torch, sequences, width, kinds, blocks):
+    nn = torch.nn
+
+    class Layer(nn.Module):
+        def __init__(self, inputs, outputs, filter=1, stride=1):
+            super().__init__()
+            self.conv = nn.Conv2d(inputs, outputs, filter, stride, filter // 2, bias=False)
+            self.norm = nn.BatchNorm2d(outputs)
+            fill(torch, self.conv.weight, math.sqrt(6 / (inputs * filter * filter)), sequences)
+
+        def forward(self, x):
+            return self.norm(self.conv(x))
+
+    class Block(nn.Module):
+        def __init__(self, inputs, width, stride):
+            super().__init__()
+            self.shortcut = Layer(inputs, 4 * width, 1, stride) if inputs != 4 * width else nn.Identity()
+            self.narrow, self.seen = Layer(inputs, width), Layer(width, width, 3, stride)
+            self.wide = Layer(width, 4 * width)
+
+        def forward(self, x):
+            return torch.relu(self.wide(torch.relu(self.seen(torch.relu(self.narrow(x))))) + self.shortcut(x))
+
+    class Network(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.stem, channels, all_blocks = Layer(3, width, 7, 2), width, []
+            for stage in range(4):
+                for b in range(blocks[stage]):
+                    all_blocks.append(Block(channels, width << stage, 2 if stage > 0 and b == 0 else 1))
+                    channels = 4 * (width << stage)
+            self.pool = nn.MaxPool2d(3, 2, 1)
+            self.blocks = nn.Sequential(*all_blocks)
+            self.head = linear(torch, sequences, channels, kinds)
+
+        def forward(self, x):
+            return self.head(self.blocks(self.pool(torch.relu(self.stem(x)))).mean((2, 3)))
+
+    return Network()
+
+
+def linear(torch, sequences, inputs, outputs):
+    layer = torch.nn.Linear(inputs, outputs)
+    # In Troupe's networks, this matrix is inputs x outputs.
+    weights = torch.empty(inputs, outputs)
+    fill(torch, weights, math.sqrt(1 / inputs), sequences)
+    with torch.no_grad():
+        layer.weight.copy_(weights.t())
+        layer.bias.zero_()
+    return layer
+
+
 def transformer_block(torch, sequences, width, heads):
     nn, F = torch.nn, torch.nn.functional
-
-    def linear(inputs, outputs):
-        layer = nn.Linear(inputs, outputs)
-        # In Troupe's network, this matrix is inputs x outputs.
-        weights = torch.empty(inputs, outputs)
-        fill(torch, weights, math.sqrt(1 / inputs), sequences)
-        with torch.no_grad():
-            layer.weight.copy_(weights.t())
-            layer.bias.zero_()
-        return layer
 
     class Block(nn.Module):
         def __init__(self):
             super().__init__()
             self.first_norm, self.second_norm = nn.LayerNorm(width), nn.LayerNorm(width)
-            self.qkv, self.attended = linear(width, 3 * width), linear(width, width)
-            self.wide, self.narrow = linear(width, 4 * width), linear(4 * width, width)
+            self.qkv, self.attended = (linear(torch, sequences, width, n * width) for n in (3, 1))
+            self.wide = linear(torch, sequences, width, 4 * width)
+            self.narrow = linear(torch, sequences, 4 * width, width)
 
         def forward(self, x):
             n, tokens, _ = x.shape
@@ -116,13 +154,26 @@ def transformer_block(torch, sequences, width, heads):
     return Block()
 
 
-def residual_training(torch, device, sequences, images, size, width, blocks):
+def training_of_images(torch, device, sequences, images, size, all_kinds, make):
     pixels = sequences.next(torch, images * 3 * size * size, 1).reshape(images, 3, size, size)
     pixels = pixels.to(device, torch.bfloat16).to(memory_format=torch.channels_last)
-    kinds = (torch.arange(images) % KINDS).to(device)
-    model = residual_network(torch, sequences, width, blocks).to(device).to(memory_format=torch.channels_last)
-    optimizer = torch.optim.SGD(model.parameters(), lr=RATE)
-    return model, optimizer, lambda called: torch.nn.functional.cross_entropy(called(pixels).float(), kinds)
+    kinds = (torch.arange(images) % all_kinds).to(device)
+    model = make().to(device).to(memory_format=torch.channels_last)
+    return model, lambda called: torch.nn.functional.cross_entropy(called(pixels).float(), kinds)
+
+
+def residual_training(torch, device, sequences, images, size, width, blocks):
+    model, loss = training_of_images(
+        torch, device, sequences, images, size, KINDS, lambda: residual_network(torch, sequences, width, blocks)
+    )
+    return model, torch.optim.SGD(model.parameters(), lr=RATE), loss
+
+
+def bottleneck_training(torch, device, sequences, images, size, width, kinds, *blocks):
+    model, loss = training_of_images(
+        torch, device, sequences, images, size, kinds, lambda: bottleneck_network(torch, sequences, width, kinds, blocks)
+    )
+    return model, torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9, fused=device.type == "cuda"), loss
 
 
 def block_training(torch, device, sequences, number, tokens, width, heads):
@@ -133,7 +184,7 @@ def block_training(torch, device, sequences, number, tokens, width, heads):
 
 
 def train(torch, compiled, device, steps, network, *numbers):
-    make = {"residual": residual_training, "block": block_training}[network]
+    make = {"residual": residual_training, "bottleneck": bottleneck_training, "block": block_training}[network]
     model, optimizer, loss_of = make(torch, device, Sequences(), *numbers)
     called = torch.compile(model) if compiled else model
 

@@ -114,10 +114,12 @@ TEST_F(measures_of_a_gpu, train_a_network_that_learns_its_images) {
   EXPECT_FALSE(dnn_train.goal.met(f)) << "without PyTorch there is nothing to compare with";
 }
 
-TEST_F(measures_of_a_gpu, train_a_block_of_a_transformer) {
-  const figures f = dnn_gpt.run(quick);
-  EXPECT_EQ(f.objection, "");
-  EXPECT_GT(f.ours, 0);
+TEST_F(measures_of_a_gpu, train_networks_by_derived_gradients) {
+  for (const measure* m : {&dnn_gpt, &dnn_resnet50}) {
+    const figures f = m->run(quick);
+    EXPECT_EQ(f.objection, "") << m->name;
+    EXPECT_GT(f.ours, 0) << m->name;
+  }
 }
 
 // The expected losses are those of the same network in double, by a numpy program with gradients written by hand.

@@ -46,6 +46,11 @@ training training_with(const typename Network::extents& e, std::string name,
 training training_of(const residual_network::extents& e) {
   return training_with<residual_network>(e, "residual", {e.images, e.size, e.width, e.blocks}, e.images);
 }
+training training_of(const bottleneck_network::extents& e) {
+  const auto& b = e.blocks;
+  return training_with<bottleneck_network>(e, "bottleneck",
+                                           {e.images, e.size, e.width, e.kinds, b[0], b[1], b[2], b[3]}, e.images);
+}
 training training_of(const transformer_block::extents& e) {
   return training_with<transformer_block>(e, "block", {e.sequences, e.tokens, e.width, e.heads},
                                           e.sequences * e.tokens);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bench/measure.hpp>
+#include <bench/networks/bottleneck_network.hpp>
 #include <bench/networks/residual_network.hpp>
 #include <bench/networks/trained_network.hpp>
 #include <bench/networks/transformer_block.hpp>
@@ -23,6 +24,7 @@ struct training {
   std::string on_torch_device{};  ///< PyTorch's name of the device; "": without PyTorch
 };
 training training_of(const residual_network::extents& e);
+training training_of(const bottleneck_network::extents& e);
 training training_of(const transformer_block::extents& e);
 
 /// Returns samples per second. They are wrong if the loss does not decrease, or if the first one is not PyTorch's.

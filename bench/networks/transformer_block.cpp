@@ -8,17 +8,6 @@ namespace {
 
 using dnn::value;
 
-template <class T>
-tensor<T> vector_of(const device& gpu, std::int64_t count, float with) {
-  const auto memory = gpu.alloc<T>(static_cast<std::size_t>(count));
-  gpu.fill(memory, T(with));
-  return tensor(memory, {count});
-}
-// Returns a part of a vector as a tensor.
-template <class T>
-tensor<T> part(const tensor<T>& of, std::int64_t first, std::int64_t count, std::initializer_list<extent> extents) {
-  return tensor(of.memory().slice(static_cast<std::size_t>(first), static_cast<std::size_t>(count)), extents);
-}
 value linear(const value& x, const value& matrix, const value& bias) {
   return dnn::convert<bfloat16>(product(x, matrix) + bias);
 }
@@ -31,11 +20,7 @@ transformer_block::transformer_block(const device& gpu, const extents& e)
       input_(gpu.upload(numbers_.next(e.sequences * e.tokens * e.width, 1)), {e.sequences, e.tokens, e.width}),
       loss_(vector_of<float>(gpu, 1, 0).memory(), {1, 1, 1}),
       count_(vector_of<float>(gpu, 1, 0)),
-      all_{.master = vector_of<float>(gpu, e.weights(), 0),
-           .gradients = vector_of<float>(gpu, e.weights(), 0),
-           .mean = vector_of<float>(gpu, e.weights(), 0),
-           .square = vector_of<float>(gpu, e.weights(), 0),
-           .narrow = vector_of<bfloat16>(gpu, e.weights(), 0)},
+      weights_(gpu, e.weights(), 2),
       first_norm_(make_norm()),
       second_norm_(make_norm()),
       qkv_(make_layer(e.width, 3 * e.width)),
@@ -44,27 +29,18 @@ transformer_block::transformer_block(const device& gpu, const extents& e)
       narrow_(make_layer(4 * e.width, e.width)),
       gradients_(gradients()),
       update_(update()) {
-  gpu_.tell(dnn::computation{{write(dnn::read(all_.master), all_.narrow)}});
+  weights_.complete(gpu);
 }
 
-value transformer_block::variable(const std::vector<float>& initial, std::initializer_list<extent> of, bool is_narrow) {
-  const auto count = static_cast<std::int64_t>(initial.size());
-  gpu_.upload(part(all_.master, used_, count, of).memory(), initial);
-  gradient_views_.push_back(part(all_.gradients, used_, count, of));
-  variables_.push_back(is_narrow ? dnn::read(part(all_.narrow, used_, count, of))
-                                 : dnn::read(part(all_.master, used_, count, of)));
-  used_ += count;
-  return variables_.back();
-}
 transformer_block::layer transformer_block::make_layer(std::int64_t in, std::int64_t out) {
   const double limit = 1 / std::sqrt(static_cast<double>(in));
-  const value matrix = variable(numbers_.next(in * out, limit), {1, in, out}, true);
-  return {matrix, variable(std::vector<float>(static_cast<std::size_t>(out)), {1, 1, out}, true)};
+  const value matrix = weights_.add(numbers_.next(in * out, limit), {1, in, out}, true);
+  return {matrix, weights_.add(std::vector<float>(static_cast<std::size_t>(out)), {1, 1, out}, true)};
 }
 dnn::affine transformer_block::make_norm() {
   const std::size_t width = static_cast<std::size_t>(e_.width);
-  const value scale = variable(std::vector<float>(width, 1), {1, 1, e_.width}, false);
-  return {scale, variable(std::vector<float>(width), {1, 1, e_.width}, false)};
+  const value scale = weights_.add(std::vector<float>(width, 1), {1, 1, e_.width}, false);
+  return {scale, weights_.add(std::vector<float>(width), {1, 1, e_.width}, false)};
 }
 
 value transformer_block::normalize(const value& x, const dnn::affine& a) const {
@@ -90,20 +66,20 @@ dnn::computation transformer_block::gradients() const {
   const value wide = gelu_tanh(linear(normalize(h, second_norm_), wide_.matrix, wide_.bias));
   const value y = h + linear(dnn::convert<bfloat16>(wide), narrow_.matrix, narrow_.bias);
   const value loss = reduce(y * y, dnn::reduction_kind::mean, {0, 1, 2});
-  std::vector<dnn::written> all{write(loss, loss_)};
-  const std::vector<value> gradients = dnn::gradients(loss, variables_);
-  for (std::size_t i = 0; i < gradients.size(); ++i) all.push_back(write(gradients[i], gradient_views_[i]));
+  std::vector<dnn::written> all = weights_.gradients_of(loss);
+  all.push_back(write(loss, loss_));
   return {.graph = all};
 }
 
 dnn::computation transformer_block::update() const {
-  const value gradient = dnn::read(all_.gradients), weights = dnn::read(all_.master), n = dnn::read(count_) + 1;
-  const value mean = beta1 * dnn::read(all_.mean) + (1 - beta1) * gradient;
-  const value square = beta2 * dnn::read(all_.square) + (1 - beta2) * gradient * gradient;
+  const tensor<float>&m = weights_.moments[0], &v = weights_.moments[1];
+  const value gradient = dnn::read(weights_.gradients), weights = dnn::read(weights_.master), n = dnn::read(count_) + 1;
+  const value mean = beta1 * dnn::read(m) + (1 - beta1) * gradient;
+  const value square = beta2 * dnn::read(v) + (1 - beta2) * gradient * gradient;
   const value root = sqrt(square / (1 - pow(beta2, n))) + epsilon;
   const value next = weights * (1 - rate * decay) - rate / (1 - pow(beta1, n)) * mean / root;
-  return {.graph = {write(mean, all_.mean), write(square, all_.square), write(n, count_), write(next, all_.master),
-                    write(next, all_.narrow)}};
+  return {.graph = {write(mean, m), write(square, v), write(n, count_), write(next, weights_.master),
+                    write(next, weights_.narrow)}};
 }
 
 void transformer_block::step() {

@@ -2,13 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <bench/networks/numbers.hpp>
 #include <bench/networks/trained_network.hpp>
+#include <bench/networks/weight_vectors.hpp>
 #include <optional>
-#include <troupe/base/bfloat16.hpp>
-#include <troupe/dnn/dnn.hpp>
-#include <troupe/troupe.hpp>
-#include <vector>
 
 namespace troupe::bench {
 
@@ -29,17 +25,10 @@ class transformer_block final : public trained_network {
   float loss() const override { return gpu_.download(loss_.memory()).get().value()[0]; }
 
  private:
-  // All weights, and for each a gradient, two moments and a copy in bf16, in vectors of the same order.
-  struct all_weights {
-    tensor<float> master, gradients, mean, square;
-    tensor<bfloat16> narrow;
-  };
   struct layer {
     dnn::value matrix, bias;
   };
 
-  // Returns a part of all weights as a variable.
-  dnn::value variable(const std::vector<float>& initial, std::initializer_list<extent> of, bool is_narrow);
   layer make_layer(std::int64_t in, std::int64_t out);
   dnn::affine make_norm();
   dnn::value normalize(const dnn::value& x, const dnn::affine& a) const;
@@ -50,11 +39,8 @@ class transformer_block final : public trained_network {
   const device gpu_;
   const extents e_;
   number_lists numbers_;
-  std::int64_t used_ = 0;  // weights that are parts of variables
   tensor<float> input_, loss_, count_;
-  all_weights all_;
-  std::vector<dnn::value> variables_;
-  std::vector<tensor<float>> gradient_views_;
+  weight_vectors weights_;
   dnn::affine first_norm_, second_norm_;
   layer qkv_, attended_, wide_, narrow_;
   std::optional<dnn::computation> gradients_, update_;

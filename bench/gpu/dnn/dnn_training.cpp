@@ -24,6 +24,10 @@ figures trained(const settings& s, const Extents& small, const Extents& large) {
 figures run_dnn_train(const settings& s) {
   return trained<residual_network::extents>(s, {.images = 4, .size = 8, .width = 8, .blocks = 1}, {});
 }
+figures run_dnn_resnet50(const settings& s) {
+  return trained<bottleneck_network::extents>(
+      s, {.images = 4, .size = 32, .width = 8, .kinds = 10, .blocks = {1, 1, 1, 1}}, {});
+}
 figures run_dnn_gpt(const settings& s) {
   return trained<transformer_block::extents>(s, {.sequences = 2, .tokens = 16, .width = 32, .heads = 2}, {});
 }
