@@ -43,6 +43,7 @@ bottleneck_network::bottleneck_network(const device& gpu, const extents& e)
       gradients_(gradients()),
       update_(update()) {
   weights_.complete(gpu);
+  for (const auto& request : {*gradients_, *update_}) gpu.ask(dnn::prepare{request}).get().value();
 }
 
 value bottleneck_network::add_layer(const value& x, const layer_options& o) {

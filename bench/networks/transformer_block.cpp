@@ -30,6 +30,7 @@ transformer_block::transformer_block(const device& gpu, const extents& e)
       gradients_(gradients()),
       update_(update()) {
   weights_.complete(gpu);
+  for (const auto& request : {*gradients_, *update_}) gpu.ask(dnn::prepare{request}).get().value();
 }
 
 transformer_block::layer transformer_block::make_layer(std::int64_t in, std::int64_t out) {

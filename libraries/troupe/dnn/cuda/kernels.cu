@@ -25,3 +25,4 @@
 #include "kernels/response_norm.cuh"
 #include "kernels/rows.cuh"
 #include "kernels/set_interpreter.cuh"
+#include "kernels/stored_pooling.cuh"

@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
+#include <functional>
+#include <numeric>
 #include <troupe/dnn/operations/shaping/attributes.hpp>
 #include <troupe/dnn/steps/geometry.hpp>
 #include <troupe/dnn/steps/graph_analysis.hpp>
@@ -34,6 +37,17 @@ bool is_read_in_any_order(const encoded_graph& g, const def_use& uses, std::uint
 bool is_packed(const tensor_shape& s) noexcept {
   return elements_of(s) == spanned_elements_of(s) &&
          std::ranges::all_of(std::span(s.strides).first(s.rank), [](std::int64_t n) { return n >= 0; });
+}
+
+tensor_shape packed_like(const tensor_shape& like, tensor_shape of) noexcept {
+  std::array<std::size_t, tensor_shape::max_rank> order{};
+  const auto axes = std::span(order).first(of.rank);
+  std::iota(axes.begin(), axes.end(), std::size_t{0});
+  std::ranges::stable_sort(axes, std::greater<>(),
+                           [&](std::size_t i) { return like.extents[i] == 1 ? INT64_MAX : like.strides[i]; });
+  std::int64_t stride = 1;
+  for (std::size_t i = of.rank; i-- > 0; stride *= of.extents[order[i]]) of.strides[order[i]] = stride;
+  return of;
 }
 
 namespace {

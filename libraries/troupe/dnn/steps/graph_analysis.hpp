@@ -57,6 +57,8 @@ struct graph_analysis {
 bool is_read_in_any_order(const encoded_graph& g, const def_use& uses, std::uint16_t t) noexcept;
 /// Returns true if the elements are contiguous, with the axes in any order.
 bool is_packed(const tensor_shape& s) noexcept;
+/// Returns a packed shape with the extents of `of`, whose axes have the order in memory that those of `like` have.
+tensor_shape packed_like(const tensor_shape& like, tensor_shape of) noexcept;
 /// Returns the shape that a tensor is expected to have where it is stored. The planner may choose another one.
 tensor_shape expected_shape(const graph_analysis& g, std::uint16_t t);
 /// Returns the shape in which a tensor should be computed, so that its transposition, if a node transposes it, is

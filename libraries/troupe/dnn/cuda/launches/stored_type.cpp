@@ -92,6 +92,31 @@ class stored_type_matcher {
     return done();
   }
 
+  // Matches pooling and its gradient, of tensors with any strides.
+  std::optional<fusion_match> pooling() {
+    const auto fits = [](const tensor_shape& s) { return spanned_elements_of(s) <= INT32_MAX; };
+    for (std::size_t i = 0; i < node_.input_count; ++i) {
+      const std::uint16_t number = node_.inputs[i];
+      if (m_.tensor(number).where == place::number || !is_read_as_stored(m_.tensor(number).type)) return std::nullopt;
+      out_.inputs.push_back(
+          {.number = number, .type = type_of(number), .shape = expected_shape(m_, number), .as_stored = true});
+      if (!fits(out_.inputs.back().shape)) return std::nullopt;
+    }
+    const dtype type = result_type_of(node_.outputs[0]);
+    const std::uint16_t at = follow_result(m_, node_.outputs[0], type, out_, [&](std::uint16_t to) {
+      return m_.tensor(to).where != place::memory || m_.is_free(to);
+    });
+    const encoded_tensor& to = m_.tensor(at);
+    const tensor_shape* const needed = m_.needed_shape(at);
+    // The result has the order of axes of the image.
+    out_.outputs.push_back({.number = at,
+                            .type = at == node_.outputs[0] ? dtype::f32 : type,
+                            .shape = to.where == place::memory ? to.shape
+                                     : needed != nullptr       ? *needed
+                                                               : packed_like(out_.inputs.back().shape, to.shape)});
+    return fits(out_.outputs[0].shape) ? std::optional(done()) : std::nullopt;
+  }
+
   // Matches attention of few queries to many keys, all of one half type.
   std::optional<fusion_match> attention() {
     const attention_inputs at(node_.attributes.as<attention_attributes>(), false);
@@ -206,6 +231,8 @@ std::vector<fusion_match> stored_type_matches(const graph_analysis& m) {
     if (m.matched[i]) continue;
     std::optional<fusion_match> found;
     if (m.node(i).what == op::attention) found = stored_type_matcher(m, i).attention();
+    if (m.node(i).what == op::pooling || m.node(i).what == op::pooling_gradient)
+      found = stored_type_matcher(m, i).pooling();
     if (m.node(i).what == op::normalization_gradient) found = stored_type_matcher(m, i).gradient_of_row_normalization();
     if (found) out.push_back(std::move(*found));
   }
@@ -218,6 +245,7 @@ operator_step stored_type_step(const encoded_graph& g, const fusion_match& m, co
 }
 
 result<void> enqueue_stored_type(const operator_step& s, const launch_context& on) {
+  if (s.what == op::pooling || s.what == op::pooling_gradient) return enqueue_stored_pooling(s, on);
   return s.what == op::attention ? enqueue_attention(s, on) : enqueue_row_normalization_gradient(s, on);
 }
 

@@ -22,6 +22,7 @@
 #include "../kernels/response_norm.cuh"
 #include "../kernels/rows.cuh"
 #include "../kernels/set_interpreter.cuh"
+#include "../kernels/stored_pooling.cuh"
 
 namespace troupe::dnn::testing {
 namespace {
