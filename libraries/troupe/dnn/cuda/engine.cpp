@@ -29,7 +29,7 @@ using std::chrono::steady_clock;
 
 struct plan_with_generated_kernels : cuda_plan {
   generated::source generated_source = {};  // which generated kernel computes each step
-  std::shared_ptr<const generated::generated_kernels> generated = {};
+  generated::generated_kernels generated = {};
   // After a temporary failure of a vendor's library, the graph is planned again up to most_attempts times.
   int attempts = 0;
   steady_clock::time_point next_attempt = steady_clock::time_point::max();
@@ -76,8 +76,7 @@ class cuda_dnn {
     const launch_context on{
         built_in_kernels_, g, workspace ? workspace->address() : 0, *plan, static_cast<CUstream>(c.stream),
         most_blocks_};
-    const generated_kernels_of_plan generated{plan->generated_source,
-                                              plan->generated != nullptr ? plan->generated->kernels() : nullptr};
+    const generated_kernels_of_plan generated{plan->generated_source, plan->generated};
     for (std::size_t i = 0; i < plan->steps.size(); ++i) {
       const auto& step = plan->steps[i];
       if (const auto* const fused = std::get_if<fused_step>(&step); fused != nullptr) {
@@ -96,7 +95,7 @@ class cuda_dnn {
 
   result<std::uint64_t> run(const prepare& r, call& c) {
     const auto plan = TROUPE_TRY(find_plan(r.request, prepare::request_name, c));
-    if (plan->generated != nullptr) (*compiler_)->wait_for(*plan->generated);
+    if (!plan->generated.empty()) (*compiler_)->wait_for(plan->generated);
     return plan->bytes;
   }
   result<plan::statistics> run(const read_statistics& r, call&) { return plans_.count(r.start_anew); }
@@ -165,6 +164,7 @@ class cuda_dnn {
         generated::source_of(p, [&](const fused_step& s) { return p.set_kernels_of(s); }, aligned_memory_of(g));
     p.generated = (*compiler_)->request_compilation(p.generated_source);
     p.generated_source.text = {};
+    for (generated::source::kernel& k : p.generated_source.kernels) k.alone = {};
     return p;
   }
 

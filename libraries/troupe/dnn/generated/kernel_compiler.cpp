@@ -31,40 +31,48 @@ kernel_compiler::~kernel_compiler() {
     ends_ = true;
   }
   requested_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  for (std::thread& t : threads_) t.join();
 }
 
-std::shared_ptr<const generated_kernels> kernel_compiler::request_compilation(const source& s) {
-  constexpr std::size_t most = 512;
-  if (s.kernels.empty()) return nullptr;
+generated_kernels kernel_compiler::request_compilation(const source& s) {
+  constexpr std::size_t most = 8192;
+  // Other threads of the worker compute, or wait for its GPU.
+  static const std::size_t most_threads = std::clamp(std::thread::hardware_concurrency() / 2, 1u, 4u);
+  generated_kernels out;
   const std::scoped_lock guard(lock_);
-  if (const auto known = all_.find(s.text); known != all_.end()) return known->second;
-  if (all_.size() == most) {
-    remarks_.once(
-        cat("kernels were generated for ", most, " plans; elementwise kernels of further plans are interpreted"));
-    return nullptr;
+  for (const source::kernel& k : s.kernels) {
+    if (const auto known = all_.find(k.alone); known != all_.end()) {
+      out.push_back(known->second);
+    } else if (all_.size() == most) {
+      remarks_.once(cat("there are ", most, " generated kernels; the operations of further ones are interpreted"));
+      out.push_back(nullptr);
+    } else {
+      auto made = std::make_shared<generated_kernel>();
+      jobs_.push_back({made, k.alone});
+      all_.emplace(k.alone, made);
+      out.push_back(std::move(made));
+      if (threads_.size() < most_threads) threads_.emplace_back([this] { serve(); });
+      requested_.notify_one();
+    }
   }
-  auto made = std::make_shared<generated_kernels>();
-  jobs_.push_back({made, s.text, s.kernels});
-  all_.emplace(s.text, made);
-  if (!thread_.joinable()) thread_ = std::thread([this] { serve(); });
-  requested_.notify_one();
-  return made;
+  return out;
 }
 
-void kernel_compiler::wait_for(const generated_kernels& p) {
+void kernel_compiler::wait_for(const generated_kernels& all) {
+  const auto is_mine = [&](const job& j) { return std::ranges::find(all, j.to) != all.end(); };
   std::unique_lock guard(lock_);
   // Compile these kernels first: a caller waits for them.
-  const auto mine = std::find_if(jobs_.begin(), jobs_.end(), [&](const job& j) { return j.to.get() == &p; });
-  if (mine != jobs_.end()) std::rotate(jobs_.begin(), mine, mine + 1);
-  done_.wait(guard, [&] { return p.state_ != generated_kernels::state::compiling; });
+  std::ranges::stable_partition(jobs_, is_mine);
+  done_.wait(guard, [&] {
+    return std::ranges::none_of(
+        all, [](const auto& k) { return k != nullptr && k->state_ == generated_kernel::state::compiling; });
+  });
 }
 
 std::string kernel_compiler::notes() const {
   const std::scoped_lock guard(lock_);
-  std::size_t ready = 0;
-  for (const auto& [text, p] : all_) ready += p->kernels() != nullptr ? 1 : 0;
-  return cat("generated kernels: of ", ready, " plans");
+  const auto ready = std::ranges::count_if(all_, [](const auto& k) { return k.second->get() != nullptr; });
+  return cat("generated kernels: ", ready);
 }
 
 void kernel_compiler::serve() {
@@ -79,11 +87,11 @@ void kernel_compiler::serve() {
     const result<void> made = make(next);
     if (!made && !ends_) remarks_.once(cat("elementwise kernels are interpreted, because ", made.error().text()));
     guard.lock();
-    next.to->state_.store(made ? generated_kernels::state::ready : generated_kernels::state::failed,
+    next.to->state_.store(made ? generated_kernel::state::ready : generated_kernel::state::failed,
                           std::memory_order_release);
     done_.notify_all();
   }
-  for (const job& j : jobs_) j.to->state_ = generated_kernels::state::failed;
+  for (const job& j : jobs_) j.to->state_ = generated_kernel::state::failed;
   done_.notify_all();
 }
 
@@ -97,15 +105,10 @@ result<void> kernel_compiler::make(const job& j) {
   TROUPE_TRY(cuda::done(::cuLibraryLoadData(&library, built.image->data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
                         "cuLibraryLoadData of generated kernels"));
   j.to->library_.reset(library);
-  for (const source::kernel& k : j.kernels) {
-    CUkernel kernel = nullptr;
-    CUfunction loaded = nullptr;
-    TROUPE_TRY(cuda::done(::cuLibraryGetKernel(&kernel, library, k.name.c_str()), "cuLibraryGetKernel"));
-    // Load the kernel now; otherwise its first launch would.
-    TROUPE_TRY(cuda::done(::cuKernelGetFunction(&loaded, kernel), "cuKernelGetFunction"));
-    j.to->kernels_.push_back(kernel);
-  }
-  return {};
+  CUfunction loaded = nullptr;
+  TROUPE_TRY(cuda::done(::cuLibraryGetKernel(&j.to->kernel_, library, source::name_alone), "cuLibraryGetKernel"));
+  // Load the kernel now; otherwise its first launch would.
+  return cuda::done(::cuKernelGetFunction(&loaded, j.to->kernel_), "cuKernelGetFunction");
 }
 
 }  // namespace troupe::dnn::generated

@@ -22,24 +22,26 @@
 
 namespace troupe::dnn::generated {
 
-/// The kernels of one source. They are compiled in the background, then loaded to the GPU. Thread-safe.
-class generated_kernels {
+/// A kernel that is compiled in the background, then loaded to the GPU. Thread-safe.
+class generated_kernel {
  public:
-  /// Returns the kernels in the order of source::kernels, or nullptr if they are not ready or could not be compiled.
-  const std::vector<CUkernel>* kernels() const noexcept {
-    return state_.load(std::memory_order_acquire) == state::ready ? &kernels_ : nullptr;
-  }
+  /// Returns the kernel, or nullptr if it is not ready or could not be compiled.
+  CUkernel get() const noexcept { return state_.load(std::memory_order_acquire) == state::ready ? kernel_ : nullptr; }
 
  private:
   friend class kernel_compiler;
   enum class state : std::uint8_t { compiling, ready, failed };
   std::atomic<state> state_{state::compiling};
   cuda::code_library library_;
-  std::vector<CUkernel> kernels_;
+  CUkernel kernel_ = nullptr;
 };
 
-/// Compiles sources with NVRTC on its own thread, and loads their kernels. All kernels live as long as this object,
-/// because recorded graphs may use them. Thread-safe.
+/// The kernels of a source, in the order of source::kernels; null for those that are not compiled. Plans whose kernels
+/// have the same text share them.
+using generated_kernels = std::vector<std::shared_ptr<const generated_kernel>>;
+
+/// Compiles kernels with NVRTC on threads of its own, and loads them. They live as long as this object, because
+/// recorded graphs may use them. Thread-safe.
 class kernel_compiler {
  public:
   /// Makes a compiler for `gpu`, the GPU of the context. Fails with the reason if NVRTC cannot be used for this GPU.
@@ -47,20 +49,19 @@ class kernel_compiler {
   kernel_compiler(const kernel_compiler&) = delete;
   ~kernel_compiler();
 
-  /// Returns the kernels of a source, and requests their compilation if no earlier call did. Returns nullptr if the
-  /// source has no kernels, or if as many sources as the compiler accepts (512) were requested before.
-  std::shared_ptr<const generated_kernels> request_compilation(const source& s);
+  /// Returns the kernels of a source, and requests the compilation of those that no earlier call requested, as long as
+  /// they are not more than the compiler accepts (8192).
+  generated_kernels request_compilation(const source& s);
   /// Waits until the kernels are ready or their compilation has failed. Compiles them before all others that are
   /// requested.
-  void wait_for(const generated_kernels& p);
+  void wait_for(const generated_kernels& all);
   /// Returns the line of the engine's notes about generated kernels, for `troupe doctor`.
   std::string notes() const;
 
  private:
   struct job {
-    std::shared_ptr<generated_kernels> to;
+    std::shared_ptr<generated_kernel> to;
     std::string text;
-    std::vector<source::kernel> kernels;
   };
   kernel_compiler(const engine_context& context, jit::nvrtc with, jit::capability gpu);
   void serve();
@@ -73,9 +74,9 @@ class kernel_compiler {
   mutable std::mutex lock_;
   std::condition_variable requested_, done_;
   std::deque<job> jobs_;
-  std::unordered_map<std::string, std::shared_ptr<generated_kernels>> all_;  // by source text
+  std::unordered_map<std::string, std::shared_ptr<generated_kernel>> all_;  // by text
   std::atomic<bool> ends_{false};
-  std::thread thread_;  // starts with the first request
+  std::vector<std::thread> threads_;  // each starts with a request
 };
 
 }  // namespace troupe::dnn::generated

@@ -37,10 +37,9 @@ class generated_kernel_compiler : public ::testing::Test {
     EXPECT_TRUE(all) << all.error().text();
     return std::move(*all);
   }
-  static source with_kernel(const std::string& name, const std::string& body = "") {
-    return {.text = "extern \"C\" __global__ void " + name + "(int) {" + body + "}",
-            .kernels = {{name, 1}},
-            .of_steps = {{{.kernel = 0, .blocks = 1}}}};
+  static source with_kernel(const std::string& comment, const std::string& body = "") {
+    const std::string text = "extern \"C\" __global__ void troupe_dnn_pass(int) {" + body + "} // " + comment + "\n";
+    return {.text = text, .kernels = {{"troupe_dnn_pass_0", 1, text}}, .of_steps = {{{.kernel = 0, .blocks = 1}}}};
   }
 
   std::vector<std::string> remarks_;
@@ -51,18 +50,31 @@ TEST_F(generated_kernel_compiler, kernels_are_compiled_once_and_ready_after_wait
   const auto first = all->request_compilation(with_kernel("a")), again = all->request_compilation(with_kernel("a")),
              other = all->request_compilation(with_kernel("b"));
   EXPECT_EQ(first, again);
-  all->wait_for(*other);
-  all->wait_for(*first);
-  ASSERT_NE(first->kernels(), nullptr);
-  ASSERT_NE(other->kernels(), nullptr);
-  EXPECT_EQ(first->kernels()->size(), 1u);
+  all->wait_for(other);
+  all->wait_for(first);
+  ASSERT_EQ(first.size(), 1u);
+  EXPECT_NE(first[0]->get(), nullptr);
+  EXPECT_NE(other[0]->get(), nullptr);
   EXPECT_EQ(driver().count("cuLibraryLoadData"), 2u);
-  EXPECT_EQ(all->notes(), "generated kernels: of 2 plans");
+  EXPECT_EQ(all->notes(), "generated kernels: 2");
   EXPECT_TRUE(remarks_.empty());
 }
 
-TEST_F(generated_kernel_compiler, requesting_a_source_without_kernels_returns_nullptr) {
-  EXPECT_EQ(open()->request_compilation({}), nullptr);
+TEST_F(generated_kernel_compiler, sources_share_the_kernels_that_both_have) {
+  const auto all = open();
+  source both = with_kernel("a");
+  both.kernels.push_back(with_kernel("b").kernels[0]);
+  const auto one = all->request_compilation(with_kernel("b")), two = all->request_compilation(both);
+  ASSERT_EQ(two.size(), 2u);
+  EXPECT_EQ(two[1], one[0]);
+  all->wait_for(two);
+  EXPECT_EQ(driver().count("cuLibraryLoadData"), 2u);
+}
+
+TEST_F(generated_kernel_compiler, a_source_without_kernels_needs_no_compilation) {
+  const auto all = open();
+  EXPECT_TRUE(all->request_compilation({}).empty());
+  all->wait_for({});
 }
 
 TEST_F(generated_kernel_compiler, a_repeated_failure_is_logged_once_and_leaves_no_kernels) {
@@ -70,35 +82,35 @@ TEST_F(generated_kernel_compiler, a_repeated_failure_is_logged_once_and_leaves_n
   const auto all = open();
   for (const char* name : {"a", "b"}) {
     const auto failed = all->request_compilation(with_kernel(name));
-    all->wait_for(*failed);
-    EXPECT_EQ(failed->kernels(), nullptr);
+    all->wait_for(failed);
+    EXPECT_EQ(failed[0]->get(), nullptr);
   }
   ASSERT_EQ(remarks_.size(), 1u);
   EXPECT_TRUE(remarks_[0].starts_with("dnn: elementwise kernels are interpreted, because ")) << remarks_[0];
-  EXPECT_EQ(all->notes(), "generated kernels: of 0 plans");
+  EXPECT_EQ(all->notes(), "generated kernels: 0");
 }
 
 TEST_F(generated_kernel_compiler, a_source_that_does_not_compile_has_no_kernels) {
   const auto all = open();
   const auto failed = all->request_compilation(with_kernel("a", "nonsense"));
-  all->wait_for(*failed);
-  EXPECT_EQ(failed->kernels(), nullptr);
+  all->wait_for(failed);
+  EXPECT_EQ(failed[0]->get(), nullptr);
   EXPECT_EQ(remarks_.size(), 1u);
 }
 
 TEST_F(generated_kernel_compiler, destroying_the_compiler_cancels_compilations) {
   source large = with_kernel("a");
   for (int i = 0; i < 3000; ++i)
-    large.text +=
+    large.kernels[0].alone +=
         "extern \"C\" __global__ void k" + std::to_string(i) + "(double* x) { x[0] = tan(pow(x[1], x[2])); }\n";
   const std::int64_t begin = now_ns();
-  std::shared_ptr<const generated_kernels> requested;
+  generated_kernels requested;
   {
     const auto all = open();
     requested = all->request_compilation(large);
     all->request_compilation(with_kernel("b"));
   }
-  EXPECT_EQ(requested->kernels(), nullptr);
+  EXPECT_EQ(requested[0]->get(), nullptr);
   EXPECT_LT(now_ns() - begin, std::int64_t{20} * 1'000'000'000);
   EXPECT_TRUE(remarks_.empty());
 }

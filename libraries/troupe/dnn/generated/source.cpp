@@ -47,7 +47,7 @@ class source_writer {
   void add(const elementwise_kernel& kernel) {
     const thread_partition partition = partition_among_threads(kernel, aligned_);
     if (partition.blocks() > most_blocks) return;
-    add_launch(text_of(kernel, partition));
+    add_launch(text_of(kernel, partition), prelude_of(all_.compute_type, !kernel.sequences.empty(), false));
   }
   void add(std::span<const sets::set_kernel> kernels) {
     std::vector<std::pair<kernel_text, std::uint16_t>> all;
@@ -55,16 +55,21 @@ class source_writer {
       for (kernel_text& t : texts_of(kernels[i], aligned_))
         all.emplace_back(std::move(t), static_cast<std::uint16_t>(i));
     if (std::ranges::any_of(all, [](const auto& t) { return t.first.blocks > most_blocks; })) return;
-    for (const auto& [t, i] : all) add_launch(t, i);
+    if (all.empty()) return;
+    const std::string prelude = prelude_of(all_.compute_type, false, true);
+    for (const auto& [t, i] : all) add_launch(t, prelude, i);
   }
-  // Adds a launch to the last step.
-  void add_launch(const kernel_text& t, std::uint16_t set_kernel = 0) {
+  // Adds a launch to the last step, of a kernel that needs this prelude.
+  void add_launch(const kernel_text& t, const std::string& prelude, std::uint16_t set_kernel = 0) {
     const auto [at, is_new] =
         known_.try_emplace(cat(t.threads, " ", t.text), static_cast<std::uint16_t>(out_.kernels.size()));
     if (is_new) {
-      out_.kernels.push_back({cat("troupe_dnn_pass_", at->second), t.threads});
-      out_.text +=
-          cat("\nextern \"C\" __global__ void __launch_bounds__(", t.threads, ") ", out_.kernels.back().name, t.text);
+      const auto with_name = [&](std::string_view name) {
+        return cat("\nextern \"C\" __global__ void __launch_bounds__(", t.threads, ") ", name, t.text);
+      };
+      const std::string name = cat(source::name_alone, "_", at->second);
+      out_.kernels.push_back({name, t.threads, prelude + with_name(source::name_alone)});
+      out_.text += with_name(name);
     }
     out_.of_steps.back().push_back({at->second, static_cast<std::uint32_t>(t.blocks), t.numbers, set_kernel});
   }

@@ -17,7 +17,9 @@ struct source {
   struct kernel {
     std::string name;
     std::uint32_t threads = 0;
+    std::string alone = {};  ///< a source of this kernel only, in which it has the name `name_alone`
   };
+  static constexpr const char* name_alone = "troupe_dnn_pass";
   /// A launch of a kernel. The kernel's parameter is an array of addresses: of its operands, then of its sequences'
   /// seeds, or of a set kernel's results of parts; then these numbers.
   struct launch {
@@ -26,7 +28,7 @@ struct source {
     std::vector<std::int64_t> numbers = {};
     std::uint16_t set_kernel = 0;  ///< the index among the set kernels of the step
   };
-  std::string text;
+  std::string text;  ///< a source of all kernels
   std::vector<kernel> kernels;
   std::vector<std::vector<launch>> of_steps;  ///< for each step of the plan: its launches; none if it is not generated
 };

@@ -40,7 +40,7 @@ result<void> launch_generated(const generated_kernels_of_plan& all, const genera
   for_each_address([](void* address) { parameter.push_back(reinterpret_cast<std::intptr_t>(address)); });
   parameter.insert(parameter.end(), how.numbers.begin(), how.numbers.end());
   return cuda::done_on(on.stream, "dnn", "cuLaunchKernel",
-                       cuda::launch((*all.kernels)[how.kernel], {how.blocks}, {all.from.kernels[how.kernel].threads},
+                       cuda::launch(all.kernel(how.kernel), {how.blocks}, {all.from.kernels[how.kernel].threads},
                                     on.stream, *parameter.data()));
 }
 

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <troupe/cuda/launch.hpp>
 #include <troupe/dnn/cuda/kernels/kernel_arguments.hpp>
-#include <troupe/dnn/generated/source.hpp>
+#include <troupe/dnn/generated/kernel_compiler.hpp>
 #include <troupe/dnn/sets/set_kernel.hpp>
 #include <troupe/dnn/steps/planner.hpp>
 #include <troupe/dnn/steps/steps.hpp>
@@ -46,12 +47,15 @@ result<void> enqueue(std::span<const sets::set_kernel> all, const launch_context
 /// The kernels of a plan that were generated for some of its steps.
 struct generated_kernels_of_plan {
   const generated::source& from;
-  const std::vector<CUkernel>* kernels;  ///< null if they are not compiled
+  const generated::generated_kernels& kernels;
 
+  /// Returns a kernel of the source; null if it is not compiled.
+  CUkernel kernel(std::size_t i) const noexcept { return kernels[i] != nullptr ? kernels[i]->get() : nullptr; }
   /// Returns the launches of a step; none if its operations must be interpreted.
   std::span<const generated::source::launch> launches_of(std::size_t step) const noexcept {
-    if (kernels == nullptr) return {};
-    return from.of_steps[step];
+    const std::span<const generated::source::launch> all = from.of_steps[step];
+    const bool is_ready = std::ranges::all_of(all, [this](const auto& l) { return kernel(l.kernel) != nullptr; });
+    return is_ready ? all : all.first(0);
   }
 };
 /// Enqueue the launches of the kernels that were generated for a step.
