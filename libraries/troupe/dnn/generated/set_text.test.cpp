@@ -83,7 +83,7 @@ class set_generator {
     return at;
   }
   void add_indexes(random_sets& to) {
-    location l{.number = no_tensor, .type = dtype::f32, .shape = to.shape};
+    location l{.number = location::nowhere, .type = dtype::f32, .shape = to.shape};
     l.shape.strides = {};
     const auto along = static_cast<std::size_t>(random_.between(0, static_cast<std::int64_t>(l.shape.rank) - 1));
     for (std::size_t i = 0; i < l.shape.rank; ++i)

@@ -158,7 +158,7 @@ class kernel_generator {
                          .offset = 0,
                          .shape = {.rank = 1, .extents = {words}, .strides = {random_.between(1, 2)}}};
     to.what.sequences.push_back(s);
-    location positions{.is_buffer = false, .number = no_tensor, .type = {}, .offset = 0, .shape = shape_};
+    location positions{.is_buffer = false, .number = location::nowhere, .type = {}, .offset = 0, .shape = shape_};
     to.what.operands.push_back(positions);
     aligned.push_back(true);
     auto& memory = to.memory.emplace_back(64);

@@ -127,7 +127,7 @@ class backward_pass {
   static void add_gradients_of_slices(node& n) {
     for (std::size_t i = 0; i < n.slices.size(); ++i)
       if (!n.slices[i].empty())
-        add_to(n.gradients[i], n.slices[i].sum_over(n.of.sibling(static_cast<std::uint8_t>(i))));
+        add_to(n.gradients[i], std::exchange(n.slices[i], {}).sum_over(n.of.sibling(static_cast<std::uint8_t>(i))));
   }
   void propagate(node& n) {
     add_gradients_of_slices(n);

@@ -294,6 +294,19 @@ any_operand<M> floats_at(std::uint64_t address, std::span<const std::int64_t> e)
   return {memory_range{{}, address, static_cast<std::uint64_t>(elements_of(s)) * sizeof(float)}, s, dtype::f32};
 }
 value stored(const extents& e, std::uint64_t address) { return value(floats_at<access_mode::read>(address, e)); }
+TEST_F(dnn_differentiation, slices_of_variables_and_of_computed_variables_count_once) {
+  variable& x = any({4, 3});
+  const value read = x.read(), y = tanh(read), loss = reduce(slice(y, 0, 1, 2), reduction_kind::sum, {0, 1});
+  EXPECT_EQ(values_of(gradients(loss, {y})[0]), (std::vector<double>{0, 0, 0, 1, 1, 1, 1, 1, 1, 0, 0, 0}));
+  const value of_read = reduce(slice(read, 1, 0, 1), reduction_kind::sum, {0, 1});
+  const all_values twice = gradients(of_read, {read, read});
+  for (const value& v : twice) EXPECT_EQ(values_of(v), (std::vector<double>{1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0}));
+  // An iota has at most 2^24 elements along its axis.
+  const value vector(in_any(memory_range{{}, 1024, std::uint64_t{4} << 25},
+                            {.rank = 1, .extents = {1 << 25}, .strides = {1}}, dtype::f32));
+  EXPECT_EQ(gradients(reduce(slice(vector, 0, 5, 9), reduction_kind::sum, {0}), {vector})[0].why_refused(), "");
+}
+
 // Returns the operations of a graph that computes these values.
 std::string operations_of(const all_values& all) {
   std::vector<written> to;

@@ -15,8 +15,9 @@ namespace {
 value zeros(const value& tensor, std::size_t axis, std::int64_t count, dtype type) {
   std::vector<std::int64_t> extents(tensor.extents().begin(), tensor.extents().end());
   extents[axis] = count;
-  const auto shortest = static_cast<std::size_t>(std::ranges::min_element(extents) - extents.begin());
-  const value zero = iota(extents, shortest) * 0;
+  const std::vector<std::int64_t> as_rows = extents.size() == 1 ? std::vector<std::int64_t>{1, count} : extents;
+  const auto shortest = static_cast<std::size_t>(std::ranges::min_element(as_rows) - as_rows.begin());
+  const value zero = reshape(iota(as_rows, shortest) * 0, extents);
   return type == zero.type() ? zero : convert(zero, type);
 }
 

@@ -37,7 +37,7 @@ class graph_lowering {
 
  private:
   // The most nodes that one node becomes, and the tensors that they need.
-  static constexpr std::size_t most_added = 16;
+  static constexpr std::size_t most_added = 64;
 
   void add(const encoded_node& n) {
     if (tensors_.size() + most_added <= most_tensors) {
@@ -81,7 +81,10 @@ class graph_lowering {
     for (std::size_t i = 0; i < x.rank; ++i) {
       const bool is_inside = (a.over >> i & 1) != 0;
       if (is_inside) elements *= x.extents[i];
-      if (is_inside && at.scale != absent && shape(n.inputs[at.scale]).extents[i] != 1) return false;
+      if (at.scale == absent) continue;
+      // Of a gradient, the sums over a set are those for scale and offset.
+      const std::int64_t of_scale = shape(n.inputs[at.scale]).extents[i];
+      if (is_inside ? of_scale != 1 : n.what == op::normalization_gradient && of_scale != x.extents[i]) return false;
     }
     if (n.what == op::normalization_gradient && at.scale == absent) return false;
     return elements > most_held_;

@@ -91,6 +91,11 @@ TEST_F(dnn_lowering, other_normalizations_stay) {
   EXPECT_EQ(lowered({batch_norm(x, 1e-3).y}, 15), "normalization, write") << "a block holds them";
   EXPECT_EQ(lowered({normalize(x, std::vector<std::size_t>{0}, 1e-3, affine{whole, whole}).y}), "normalization, write");
   EXPECT_EQ(lowered({batch_norm(x, 1e-3).mean}), "normalization, write") << "nothing reads y";
+  // The sums for the gradient of one scale for all channels are not those of a channel.
+  const value one = any({1, 1, 1});
+  const normalized n = batch_norm(x, 1e-3, affine{one, one});
+  EXPECT_EQ(lowered({normalization_gradient(any({3, 4, 5}), x, n, one).dx}).find("normalization_gradient, pointwise"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -144,7 +144,7 @@ class match_finder {
   // Returns true if the node is of a kind that may join, and exchanges a tensor with the match.
   bool may_join(const set_match& m, std::size_t i) const {
     const encoded_node& n = g_.node(i);
-    if (g_.matched[i] || std::ranges::binary_search(m.nodes, i)) return false;
+    if (g_.matched[i] || !is_adjacent(m, i) || std::ranges::binary_search(m.nodes, i)) return false;
     const auto what = reduced::of(g_, i);
     if (what ? !what->has_one_kernel_like(reduced_)
              : n.what != op::pointwise && n.what != op::convert && n.what != op::write && n.what != op::iota)
@@ -153,13 +153,16 @@ class match_finder {
     if (!same_extents(result, reduced_.elements) &&
         std::ranges::none_of(reduced_.sets, [&](const tensor_shape& s) { return same_extents(result, s); }))
       return false;
-    if (n.what == op::write && g_.read.is_read(g_.tensor(n.outputs[0]).memory)) return false;
+    return n.what != op::write || !g_.read.is_read(g_.tensor(n.outputs[0]).memory);
+  }
+  bool is_adjacent(const set_match& m, std::size_t i) const {
     const auto is_here = [&](std::uint16_t t) {
       const auto source = g_.uses.source_of(t);
       return source && std::ranges::binary_search(m.nodes, *source);
     };
     return std::ranges::any_of(inputs(i), is_here) ||
-           ((!limits_.saves_memory || n.input_count == 0) && std::ranges::any_of(outputs(i), [&](std::uint16_t t) {
+           ((!limits_.saves_memory || g_.node(i).input_count == 0) &&
+            std::ranges::any_of(outputs(i), [&](std::uint16_t t) {
               return std::ranges::find(m.inputs, t, &fusion_match::tensor::number) != m.inputs.end();
             }));
   }

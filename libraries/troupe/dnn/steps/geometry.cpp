@@ -105,7 +105,7 @@ std::optional<location> view_of(const encoded_node& n, const location& x, const 
 }
 
 location positions_of(const encoded_node& n, const tensor_shape& of) noexcept {
-  location out{.number = no_tensor, .type = dtype::f32, .shape = of};
+  location out{.number = location::nowhere, .type = dtype::f32, .shape = of};
   out.shape.strides = {};
   if (n.what == op::iota)
     out.shape.strides[static_cast<std::size_t>(n.attributes.as<iota_attributes>().along)] = 1;

@@ -22,7 +22,8 @@ tensor_shape with_dense_strides(tensor_shape s, bool channels_last) noexcept {
 
 fusion_match::tensor graph_analysis::dense_operand(std::uint16_t t, dtype type, bool channels_last) const noexcept {
   const encoded_tensor& of = tensor(t);
-  const bool is_unaligned = of.where == encoded_tensor::place::memory && !aligned[of.memory];
+  const std::uint16_t memory = read.memory_of(t);
+  const bool is_unaligned = memory != no_tensor && !aligned[memory];
   return {t, type, with_dense_strides(of.shape, channels_last), is_unaligned};
 }
 
@@ -52,33 +53,38 @@ tensor_shape packed_like(const tensor_shape& like, tensor_shape of) noexcept {
 
 namespace {
 
+tensor_shape expected_shape(const graph_analysis& g, std::uint16_t t, int most_nodes);
+
 // Returns the shape of a result of an elementwise node: as a match needs it, or like what it is computed from.
-tensor_shape expected_result(const graph_analysis& g, const encoded_node& n, std::uint16_t t) {
+tensor_shape expected_result(const graph_analysis& g, const encoded_node& n, std::uint16_t t, int most_nodes) {
   const tensor_shape& of = g.tensor(t).shape;
   if (const tensor_shape* const needed = g.needed_shape(t)) return *needed;
   if (is_read_in_any_order(g.graph, g.uses, t))
     for (std::size_t k = 0; k < n.input_count; ++k)
       if (same_extents(g.tensor(n.inputs[k]).shape, of))
-        if (const tensor_shape like = expected_shape(g, n.inputs[k]); is_packed(like)) return like;
+        if (const tensor_shape like = expected_shape(g, n.inputs[k], most_nodes - 1); is_packed(like)) return like;
   return with_dense_strides(of, false);
 }
 
-}  // namespace
-
-tensor_shape expected_shape(const graph_analysis& g, std::uint16_t t) {
+// Follows at most so many nodes back, because chains may be long.
+tensor_shape expected_shape(const graph_analysis& g, std::uint16_t t, int most_nodes) {
   const encoded_tensor& of = g.tensor(t);
   if (of.where == encoded_tensor::place::memory) return of.shape;
   if (const tensor_shape* const computed = g.computed_shape(t)) return *computed;
   const auto from = g.uses.source_of(t);
-  if (!from) return with_dense_strides(of.shape, false);
+  if (!from || most_nodes == 0) return with_dense_strides(of.shape, false);
   const encoded_node& n = g.node(*from);
-  if (n.what == op::pointwise || n.what == op::convert) return expected_result(g, n, t);
+  if (n.what == op::pointwise || n.what == op::convert) return expected_result(g, n, t, most_nodes);
   if (!is_view(n.what)) return with_dense_strides(of.shape, false);
   if (n.what == op::concatenation) return wanted_shape(g.graph, g.uses, t);
-  const location in{.is_buffer = true, .number = 0, .shape = expected_shape(g, n.inputs[0])};
+  const location in{.is_buffer = true, .number = 0, .shape = expected_shape(g, n.inputs[0], most_nodes - 1)};
   const auto view = view_of(n, in, of.shape);
   return view ? view->shape : with_dense_strides(of.shape, false);
 }
+
+}  // namespace
+
+tensor_shape expected_shape(const graph_analysis& g, std::uint16_t t) { return expected_shape(g, t, 64); }
 
 tensor_shape wanted_shape(const encoded_graph& g, const def_use& uses, std::uint16_t t) {
   tensor_shape out = with_dense_strides(g.tensors()[t].shape, false);

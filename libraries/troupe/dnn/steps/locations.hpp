@@ -9,13 +9,14 @@ namespace troupe::dnn {
 /// The storage of a computed tensor: a view of memory of the graph, or of a buffer that steps share.
 struct location {
   bool is_buffer = false;
-  /// The index among the graph's memory, or among the plan's buffers if `is_buffer`; no_tensor if the tensor is not
+  static constexpr std::uint32_t nowhere = UINT32_MAX;
+  /// The index among the graph's memory, or among the plan's buffers if `is_buffer`; `nowhere` if the tensor is not
   /// stored.
-  std::uint16_t number = 0;
+  std::uint32_t number = 0;
   dtype type{};
   std::int64_t offset = 0;  ///< offset of the first element, in elements
   tensor_shape shape;
-  bool exists() const noexcept { return number != no_tensor; }
+  bool exists() const noexcept { return number != nowhere; }
 };
 
 /// Returns true if the elements are contiguous, the last axis the fastest. Strides of axes with extent 1 are ignored.

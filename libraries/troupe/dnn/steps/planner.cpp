@@ -156,7 +156,6 @@ void planner::add(const encoded_node& n) {
   const encoded_tensor& out = tensor(n.outputs[0]);
   if (is_elementwise(n.what)) {
     if (is_in_place(n)) return write_in_place(n);
-    if (n.what == op::convert && tensors_[n.outputs[0]].stored) return;  // converted when its input was spilled
     // A step may already have stored its result in the memory to which this node writes it.
     const tensor_state& from = tensors_[n.input_count == 0 ? n.outputs[0] : n.inputs[0]];
     if (n.what == op::write && from.only_write == n.outputs[0] && from.stored && !from.stored->is_buffer &&
@@ -165,7 +164,9 @@ void planner::add(const encoded_node& n) {
     // What is gathered must be stored.
     const bool is_open = n.what == op::gather && tensors_[n.inputs[0]].operation_number && !from.stored;
     if (open_kernel_ && (is_open || !same_extents(open_kernel_->extents, out.shape) || is_full())) close_kernel();
-    return append(n);
+    // A conversion may have been computed when its input was spilled.
+    if (n.what != op::convert || !tensors_[n.outputs[0]].stored) append(n);
+    return;
   }
   // The open elementwise kernel stays open if the step reads none of its results.
   for (std::size_t k = 0; k < n.input_count; ++k)
@@ -195,11 +196,10 @@ std::uint16_t planner::add_operand(const location& l) {
 
 // Returns true if one more node, together with the results that would be spilled at the end, could exceed the limits.
 bool planner::is_full() const noexcept {
-  constexpr std::size_t most_per_node = 4;
+  constexpr std::size_t most_per_node = 4, of_a_spill = 2;  // a spilled result may be rounded before it is written
   const auto spills = static_cast<std::size_t>(
       std::ranges::count_if(kernel_tensors_, [&](std::uint16_t t) { return is_spilled(tensors_[t]); }));
-  // A spilled result may be rounded before it is written.
-  return open_kernel_->operations.size() + 2 * spills + most_per_node > limits_.operations ||
+  return open_kernel_->operations.size() + of_a_spill * (spills + 1) + most_per_node > limits_.operations ||
          open_kernel_->operands.size() + spills + most_per_node > limits_.operands ||
          open_kernel_->sequences.size() >= limits_.sequences;
 }
@@ -344,7 +344,7 @@ void planner::copy(const location& from, const location& to) {
 
 location planner::new_buffer(const tensor_shape& s, dtype type) {
   const location l{
-      .is_buffer = true, .number = static_cast<std::uint16_t>(buffers_.size()), .type = type, .offset = 0, .shape = s};
+      .is_buffer = true, .number = static_cast<std::uint32_t>(buffers_.size()), .type = type, .offset = 0, .shape = s};
   buffers_.push_back({round_up(static_cast<std::uint64_t>(spanned_elements_of(s)) * bytes_of(type), 256), SIZE_MAX, 0});
   return l;
 }

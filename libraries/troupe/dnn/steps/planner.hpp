@@ -11,7 +11,7 @@ namespace troupe::dnn {
 /// Limits of one elementwise kernel; the planner begins a new kernel when one is full. `workspace` returns the elements
 /// of workspace that the engine needs for a step, beside those of step_workspace.hpp; nullptr means none.
 struct elementwise_limits {
-  std::size_t operations = SIZE_MAX, operands = SIZE_MAX, sequences = SIZE_MAX;
+  std::size_t operations = 60'000, operands = 60'000, sequences = 60'000;  // counted in 16 bits
   std::int64_t (*workspace)(const operator_step&) = nullptr;
 };
 

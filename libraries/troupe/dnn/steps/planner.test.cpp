@@ -172,7 +172,13 @@ TEST_F(dnn_planner, plans_with_fusion_matches_compute_the_results_of_the_referen
     SCOPED_TRACE(description_of(g, matches.all()));
     matched += matches.all().size();
     const auto expected = evaluate(g);
-    const step_list all = steps_of(g, limits(), matches.all());
+    const elementwise_limits most = limits();
+    const step_list all = steps_of(g, most, matches.all());
+    for (const auto& step : all.steps)
+      if (const auto* const k = std::get_if<elementwise_kernel>(&step)) {
+        EXPECT_LE(k->operations.size(), most.operations);
+        EXPECT_LE(k->operands.size(), most.operands);
+      }
     step_machine(g, all, matches.all()).run();
     for (const encoded_node& n : g.nodes())
       if (n.what == op::write) expect_near(written_to(g, n.outputs[0]), expected[n.outputs[0]]);
@@ -209,7 +215,7 @@ class dnn_plans : public ::testing::Test {
     return {v, out_any(m.range(), m.shape(), m.type())};
   }
   // Plans a graph. A vendor computes its attention.
-  step_list plan(const std::vector<written>& all) {
+  step_list plan(const std::vector<written>& all, const elementwise_limits& most = {}) {
     const graph g(all);
     EXPECT_FALSE(g.refused());
     words_.assign((g.encoded_bytes() + 7) / 8, 0);
@@ -219,7 +225,7 @@ class dnn_plans : public ::testing::Test {
     std::vector<fusion_match> matches;
     for (std::size_t i = 0; i < encoded_.nodes().size(); ++i)
       if (encoded_.nodes()[i].what == op::attention) a.add(matches.emplace_back(attention_at(a, i)));
-    return steps_of(encoded_, {}, matches);
+    return steps_of(encoded_, most, matches);
   }
   // Returns the elements that the elementwise kernels of a plan write.
   static std::int64_t written_by_kernels(const step_list& all) {
@@ -230,6 +236,8 @@ class dnn_plans : public ::testing::Test {
           if (o.what == elementwise_kernel::operation::kind::write) out += elements_of(k->operands[o.operand].shape);
     return out;
   }
+
+  encoded_graph encoded_;
 
  private:
   static std::uint64_t next_place() {
@@ -254,7 +262,6 @@ class dnn_plans : public ::testing::Test {
   }
 
   std::vector<std::uint64_t> words_;
-  encoded_graph encoded_;
 };
 
 TEST_F(dnn_plans, an_optimizer_replaces_weights_and_moments_in_one_pass) {
@@ -282,6 +289,36 @@ TEST_F(dnn_plans, attention_reads_slices_of_one_tensor_and_writes_what_the_next_
   EXPECT_TRUE(std::holds_alternative<fused_step>(steps.steps[0])) << "nothing is copied before";
   const auto& attended = std::get<fused_step>(steps.steps[0]);
   EXPECT_EQ(attended.outputs[0].shape.strides[2], heads * width) << "so that the transposition is dense";
+}
+
+TEST_F(dnn_plans, views_of_unaligned_memory_are_copied_for_matches) {
+  const value x = given(dtype::f16, {2, 8, 16, 16});
+  plan({to(attention(transpose(x, {0, 2, 1, 3}), transpose(x, {0, 2, 1, 3}), transpose(x, {0, 2, 1, 3})).y,
+           dtype::f32)});
+  for (const bool is_aligned : {true, false}) {
+    const graph_analysis a(encoded_, std::vector<bool>(encoded_.memory().size(), is_aligned));
+    for (const encoded_node& n : encoded_.nodes())
+      if (n.what == op::attention) {
+        EXPECT_EQ(a.dense_operand(n.inputs[0], dtype::f16).copied, !is_aligned);
+      }
+  }
+}
+
+TEST_F(dnn_plans, a_conversion_after_a_full_kernel_is_part_of_that_kernel) {
+  value sum = given(dtype::f32, {40, 40});
+  for (int i = 1; i < 16; ++i) sum = sum + given(dtype::f32, {40, 40});
+  const step_list steps = plan({to(convert(sum, dtype::f16), dtype::f16)}, {.operations = 64, .operands = 20});
+  ASSERT_EQ(steps.steps.size(), 2u) << "the operands of the sum, then the write";
+  const auto& first = std::get<elementwise_kernel>(steps.steps[0]);
+  EXPECT_EQ(first.operands.back().type, dtype::f16);
+  for (const location& l : std::get<elementwise_kernel>(steps.steps[1]).operands) EXPECT_EQ(l.shape.rank, 2u);
+}
+
+TEST_F(dnn_plans, long_chains_are_planned) {
+  value x = given(dtype::f32, {4, 4});
+  for (int i = 0; i < 20'000; ++i) x = i % 100 == 0 ? transpose(x, {1, 0}) : sin(x);
+  const step_list steps = plan({to(x, dtype::f32)}, {.operations = 64, .operands = 20});
+  EXPECT_GT(steps.steps.size(), 300u);
 }
 
 TEST_F(dnn_plans, values_that_are_computed_alike_are_computed_once) {

@@ -17,6 +17,8 @@ class read_set {
   bool is_read(std::uint16_t memory) const noexcept { return after_[memory] != 0; }
   /// Returns true if a node after `node` reads the memory, or a view of it.
   bool is_read_after(std::size_t node, std::uint16_t memory) const noexcept { return after_[memory] > node + 1; }
+  /// Returns the memory that the tensor is, or may be a view of; no_tensor if there is none.
+  std::uint16_t memory_of(std::uint16_t tensor) const noexcept { return memory_of_[tensor]; }
   /// Records that a tensor is read when `node` runs. That may be later than the nodes that read it, if `node` stands
   /// for a match.
   void read_at(std::size_t node, std::uint16_t tensor) noexcept {

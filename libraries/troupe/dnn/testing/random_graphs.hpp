@@ -93,7 +93,7 @@ class random_graphs : public ::testing::Test {
   // Returns the result of an operation on x and y. It has the extents of the first tensor, so that any two results can
   // be combined.
   value next(const value& x, const value& y) {
-    switch (random.between(0, 11)) {
+    switch (random.between(0, 12)) {
       case 0:
         return 0.5 * convolution(x, given({3, 3, 3, 3}), {.padding = 1});
       case 1:
@@ -116,6 +116,8 @@ class random_graphs : public ::testing::Test {
         return tanh(x * y);
       case 10:  // a value that is computed from no elements
         return x + reduce(slice(y, 3, 2, 0), reduction_kind::sum, {3});
+      case 11:
+        return convert(tanh(x), dtype::f32);
       default:
         return 0.5 * (x + y);
     }

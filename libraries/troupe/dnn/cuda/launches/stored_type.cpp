@@ -10,6 +10,7 @@
 #include <troupe/dnn/cuda/launches/stored_type.hpp>
 #include <troupe/dnn/operations/attention/attributes.hpp>
 #include <troupe/dnn/operations/normalization/attributes.hpp>
+#include <troupe/dnn/operations/pooling/attributes.hpp>
 #include <troupe/dnn/steps/precision.hpp>
 
 namespace troupe::dnn {
@@ -95,6 +96,11 @@ class stored_type_matcher {
   // Matches pooling and its gradient, of tensors with any strides.
   std::optional<fusion_match> pooling() {
     const auto fits = [](const tensor_shape& s) { return spanned_elements_of(s) <= INT32_MAX; };
+    const auto a = node_.attributes.as<pooling_attributes>();
+    std::int64_t window = 1;  // the kernels count in 32 bits
+    for (const std::int64_t n : a.extents)
+      if (n > 0 && __builtin_mul_overflow(window, n, &window)) return std::nullopt;
+    if (window > INT32_MAX) return std::nullopt;
     for (std::size_t i = 0; i < node_.input_count; ++i) {
       const std::uint16_t number = node_.inputs[i];
       if (m_.tensor(number).where == place::number || !is_read_as_stored(m_.tensor(number).type)) return std::nullopt;
