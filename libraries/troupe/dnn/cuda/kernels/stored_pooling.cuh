@@ -30,7 +30,19 @@ struct image_index {
   }
 };
 
-using stored_number = epilogue::on_gpu::number<float>;
+__device__ inline float value_at(const stored_image& t, std::uint32_t at) {
+  if (t.type == dtype::f32) return static_cast<const float*>(t.memory)[at];
+  if (t.type == dtype::f16) return __half2float(static_cast<const __half*>(t.memory)[at]);
+  return __bfloat162float(static_cast<const __nv_bfloat16*>(t.memory)[at]);
+}
+__device__ inline void put_value(const stored_image& t, std::uint32_t at, float x) {
+  if (t.type == dtype::f32)
+    static_cast<float*>(t.memory)[at] = x;
+  else if (t.type == dtype::f16)
+    static_cast<__half*>(t.memory)[at] = __float2half_rn(x);
+  else
+    static_cast<__nv_bfloat16*>(t.memory)[at] = __float2bfloat16_rn(x);
+}
 
 /// Calls `f(offset)` for each element of the image under a window, in row-major order.
 template <class F>
@@ -73,13 +85,13 @@ __device__ inline void pool_as_stored(const stored_pooling_arguments& r) {
     float best = 0, sum = 0;
     int count = 0;
     for_each_under_window(r, r.x, index.plane_of(r.x), position, [&](std::uint32_t at) {
-      const float x = stored_number::load(r.x.type, r.x.memory, at);
+      const float x = value_at(r.x, at);
       if (count++ == 0 || is_better(x, best)) best = x;
       sum += x;
     });
     const float y = kind == pooling_kind::maximum ? best
                                                   : sum / (kind == pooling_kind::mean ? window : static_cast<float>(count));
-    stored_number::store(r.to.type, r.to.memory, index.offset_in(r.to), y);
+    put_value(r.to, index.offset_in(r.to), y);
   }
 }
 
@@ -93,8 +105,8 @@ __device__ inline void pool_gradient_as_stored(const stored_pooling_arguments& r
     float sum = 0;
     const auto add = [&](const int(&position)[3]) {
       const float d =
-          stored_number::load(r.dy.type, r.dy.memory,
-                              of_dy + static_cast<std::uint32_t>(position[0]) * r.dy.strides[2] +
+          value_at(
+              r.dy, of_dy + static_cast<std::uint32_t>(position[0]) * r.dy.strides[2] +
                                   static_cast<std::uint32_t>(position[1]) * r.dy.strides[3] +
                                   static_cast<std::uint32_t>(position[2]) * r.dy.strides[4]);
       if (kind == pooling_kind::mean) {
@@ -107,7 +119,7 @@ __device__ inline void pool_gradient_as_stored(const stored_pooling_arguments& r
       for_each_under_window(r, r.x, plane, position, [&](std::uint32_t at) {
         const bool is_first = count++ == 0;
         if (kind != pooling_kind::maximum) return;
-        const float x = stored_number::load(r.x.type, r.x.memory, at);
+        const float x = value_at(r.x, at);
         if (is_first || is_better(x, best)) best = x, best_at = at;
       });
       if (kind == pooling_kind::maximum)
@@ -120,7 +132,7 @@ __device__ inline void pool_gradient_as_stored(const stored_pooling_arguments& r
         for_each_position(r, 2, index.at[4], [&](int c) { add({a, b, c}); });
       });
     });
-    stored_number::store(r.to.type, r.to.memory, index.offset_in(r.to), sum);
+    put_value(r.to, index.offset_in(r.to), sum);
   }
 }
 
