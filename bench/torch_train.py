@@ -15,11 +15,11 @@ import time
 KINDS, RATE = 10, 0.1
 
 
-def residual_network(torch, sequences, width, blocks):
+def layer_type(torch, sequences):
     nn = torch.nn
 
     class Layer(nn.Module):
-        def __init__(self, inputs, outputs, filter, stride):
+        def __init__(self, inputs, outputs, filter=1, stride=1):
             super().__init__()
             self.conv = nn.Conv2d(inputs, outputs, filter, stride, filter // 2, bias=False)
             self.norm = nn.BatchNorm2d(outputs)
@@ -27,6 +27,14 @@ def residual_network(torch, sequences, width, blocks):
 
         def forward(self, x):
             return self.norm(self.conv(x))
+
+    return Layer
+
+
+def residual_network(torch, sequences, width, blocks):
+    nn = torch.nn
+
+    Layer = layer_type(torch, sequences)
 
     class Block(nn.Module):
         def __init__(self, inputs, outputs, stride):
@@ -84,15 +92,7 @@ def fill(torch, to, limit, sequences):
 def bottleneck_network(torch, sequences, width, kinds, blocks):
     nn = torch.nn
 
-    class Layer(nn.Module):
-        def __init__(self, inputs, outputs, filter=1, stride=1):
-            super().__init__()
-            self.conv = nn.Conv2d(inputs, outputs, filter, stride, filter // 2, bias=False)
-            self.norm = nn.BatchNorm2d(outputs)
-            fill(torch, self.conv.weight, math.sqrt(6 / (inputs * filter * filter)), sequences)
-
-        def forward(self, x):
-            return self.norm(self.conv(x))
+    Layer = layer_type(torch, sequences)
 
     class Block(nn.Module):
         def __init__(self, inputs, width, stride):
