@@ -71,12 +71,8 @@ value bottleneck_network::add_block(const value& x, std::int64_t width, std::int
 
 dnn::computation bottleneck_network::gradients() {
   const std::vector<float> pixels = numbers_.next(e_.images * 3 * e_.size * e_.size, 1);
-  std::vector<bfloat16> last;
   const std::int64_t places = e_.size * e_.size;
-  for (std::int64_t i = 0; i < e_.images; ++i)
-    for (std::int64_t at = 0; at < places; ++at)
-      for (std::int64_t k = 0; k < 3; ++k)
-        last.push_back(bfloat16(pixels[static_cast<std::size_t>((i * 3 + k) * places + at)]));
+  const std::vector<bfloat16> last = with_channels_last<bfloat16>(pixels, e_.images, 3, places);
   const tensor images(gpu_.upload(last), {e_.images, 3, e_.size, e_.size}, {3 * places, 1, 3 * e_.size, 3});
   std::vector<std::int32_t> kinds;
   for (std::int64_t i = 0; i < e_.images; ++i) kinds.push_back(static_cast<std::int32_t>(i % e_.kinds));

@@ -7,6 +7,17 @@
 
 namespace troupe::bench {
 
+/// Returns numbers, given in row-major order of the axes n, c and the places of an image, with the channels last.
+template <class T>
+std::vector<T> with_channels_last(const std::vector<float>& from, std::int64_t n, std::int64_t c, std::int64_t places) {
+  std::vector<T> out;
+  out.reserve(from.size());
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t at = 0; at < places; ++at)
+      for (std::int64_t k = 0; k < c; ++k) out.push_back(T(from[static_cast<std::size_t>((i * c + k) * places + at)]));
+  return out;
+}
+
 /// Lists of numbers for the weights and inputs of a network: the same as in bench/torch_train.py.
 class number_lists {
  public:

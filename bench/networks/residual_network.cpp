@@ -21,14 +21,11 @@ template <class T>
 tensor<T> channels_last(const buffer<T>& b, std::int64_t n, std::int64_t c, std::int64_t size) {
   return tensor<T>(b, {n, c, size, size}, {c * size * size, 1, size * c, c});
 }
-/// Uploads values, given in row-major order of the axes, to a tensor with the channels last.
+/// Uploads numbers, given in row-major order of the axes, to a tensor with the channels last.
 template <class T>
-std::vector<T> with_channels_last(const std::vector<float>& from, std::int64_t n, std::int64_t c, std::int64_t size) {
-  std::vector<T> out;
-  for (std::int64_t i = 0; i < n; ++i)
-    for (std::int64_t at = 0; at < size * size; ++at)
-      for (std::int64_t k = 0; k < c; ++k) out.push_back(T(from[count_of((i * c + k) * size * size + at)]));
-  return out;
+tensor<T> uploaded(const device& gpu, const std::vector<float>& from, std::int64_t n, std::int64_t c,
+                   std::int64_t size) {
+  return channels_last(gpu.upload(with_channels_last<T>(from, n, c, size * size)), n, c, size);
 }
 
 tensor<float> filled(const device& gpu, std::initializer_list<extent> extents, std::int64_t count, float with) {
@@ -45,7 +42,7 @@ residual_network::image residual_network::empty_image(std::int64_t channels, std
 
 residual_network::residual_network(const device& gpu, const extents& e) : gpu_(gpu), e_(e) {
   const std::vector<float> random = numbers_.next(e.images * 3 * e.size * e.size, 1);
-  pixels_ = channels_last(gpu.upload(with_channels_last<bfloat16>(random, e.images, 3, e.size)), e.images, 3, e.size);
+  pixels_ = uploaded<bfloat16>(gpu, random, e.images, 3, e.size);
   stem_.push_back(make_layer(pixels_, {}, {e.width, 3, 1}));
   for (std::int64_t stage = 0; stage < 3; ++stage)
     for (std::int64_t b = 0; b < e.blocks; ++b) add_block(e.width << stage, stage > 0 && b == 0 ? 2 : 1);
@@ -65,26 +62,24 @@ residual_network::layer residual_network::make_layer(const image& x, const image
   const std::vector<float> random =
       numbers_.next(f.out * in * filter * filter, std::sqrt(6. / static_cast<double>(in * filter * filter)));
   const auto of_channels = [&](float with) { return filled(gpu_, {1, f.out, 1, 1}, f.out, with); };
-  layer l{
-      .x = x,
-      .z = empty_image(f.out, size),
-      .y = empty_image(f.out, size),
-      .dx = dx,
-      .dz = empty_image(f.out, size),
-      .shortcut = {},
-      .dshortcut = {},
-      .has_relu = f.has_relu,
-      .padding = filter / 2,
-      .stride = f.stride,
-      .weights = channels_last(gpu_.upload(with_channels_last<float>(random, f.out, in, filter)), f.out, in, filter),
-      .scale = of_channels(1),
-      .offset = of_channels(0),
-      .mean = of_channels(0),
-      .inverse_deviation = of_channels(0),
-      .running_mean = of_channels(0),
-      .running_variance = of_channels(1),
-      .narrow_weights =
-          channels_last(gpu_.upload(with_channels_last<bfloat16>(random, f.out, in, filter)), f.out, in, filter)};
+  layer l{.x = x,
+          .z = empty_image(f.out, size),
+          .y = empty_image(f.out, size),
+          .dx = dx,
+          .dz = empty_image(f.out, size),
+          .shortcut = {},
+          .dshortcut = {},
+          .has_relu = f.has_relu,
+          .padding = filter / 2,
+          .stride = f.stride,
+          .weights = uploaded<float>(gpu_, random, f.out, in, filter),
+          .scale = of_channels(1),
+          .offset = of_channels(0),
+          .mean = of_channels(0),
+          .inverse_deviation = of_channels(0),
+          .running_mean = of_channels(0),
+          .running_variance = of_channels(1),
+          .narrow_weights = uploaded<bfloat16>(gpu_, random, f.out, in, filter)};
   last_ = l.y;
   dlast_ = empty_image(f.out, size);
   return l;

@@ -28,12 +28,7 @@ dnn::value weight_vectors::add(const std::vector<float>& initial, const extents&
 }
 dnn::value weight_vectors::add_filters(const std::vector<float>& initial, const extents& of) {
   const std::int64_t in = of[1], places = of[2] * of[3];
-  std::vector<float> last;
-  last.reserve(initial.size());
-  for (std::int64_t i = 0; i < of[0]; ++i)
-    for (std::int64_t at = 0; at < places; ++at)
-      for (std::int64_t k = 0; k < in; ++k)
-        last.push_back(initial[static_cast<std::size_t>((i * in + k) * places + at)]);
+  const std::vector<float> last = with_channels_last<float>(initial, of[0], in, places);
   return add(last, of, {in * places, 1, of[3] * in, in}, true);
 }
 dnn::value weight_vectors::add(const std::vector<float>& initial, const extents& of, const extents& strides,

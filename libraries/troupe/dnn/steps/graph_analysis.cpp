@@ -66,7 +66,7 @@ tensor_shape expected_result(const graph_analysis& g, const encoded_node& n, std
   return with_dense_strides(of, false);
 }
 
-// Follows at most so many nodes back, because chains may be long.
+// Follows at most `most_nodes` nodes back: a chain may be long.
 tensor_shape expected_shape(const graph_analysis& g, std::uint16_t t, int most_nodes) {
   const encoded_tensor& of = g.tensor(t);
   if (of.where == encoded_tensor::place::memory) return of.shape;

@@ -73,9 +73,8 @@ class stored_type_matcher {
     if (node_.what != op::normalization_gradient || a.has_affine == 0) return std::nullopt;
     const encoded_tensor& x = m_.tensor(node_.inputs[at.x]);
     // A set kernel computes more in one pass if dx is not stored as it is, and needs no copies if types differ.
-    const auto reader = m_.uses.only_reader_of(node_.outputs[0]);
-    const bool is_stored = reader && (m_.node(*reader).what == op::convert || m_.node(*reader).what == op::write);
-    if (!is_stored || type_of(node_.inputs[0]) != type_of(node_.inputs[at.x])) return std::nullopt;
+    if (!storing_reader_of(node_.outputs[0])) return std::nullopt;
+    if (type_of(node_.inputs[0]) != type_of(node_.inputs[at.x])) return std::nullopt;
     // x and dy have one type, scale and offset have this type or f32, and all other inputs are f32.
     const dtype type = type_of(node_.inputs[at.x]);
     const dtype affine = common_type(at.scale, node_.input_count) == type ? type : dtype::f32;
@@ -170,12 +169,17 @@ class stored_type_matcher {
       if (type_of(node_.inputs[i]) != out) out = dtype::f32;
     return out;
   }
-  // Returns the type to which an output's only reader converts it or in which it writes it; f32 if the output has no
-  // such reader.
-  dtype result_type_of(std::uint16_t number) const noexcept {
+  // Returns an output's only reader if it converts or writes the output.
+  const encoded_node* storing_reader_of(std::uint16_t number) const noexcept {
     const auto reader = m_.uses.only_reader_of(number);
-    const bool has_type = reader && (m_.node(*reader).what == op::convert || m_.node(*reader).what == op::write);
-    return has_type ? type_of(m_.node(*reader).outputs[0]) : dtype::f32;
+    if (!reader) return nullptr;
+    const encoded_node& n = m_.node(*reader);
+    return n.what == op::convert || n.what == op::write ? &n : nullptr;
+  }
+  // Returns the type in which an output's only reader stores it; f32 if there is no such reader.
+  dtype result_type_of(std::uint16_t number) const noexcept {
+    const encoded_node* const reader = storing_reader_of(number);
+    return reader != nullptr ? type_of(reader->outputs[0]) : dtype::f32;
   }
   // Returns the tensor that stores an output. If its only reader converts or writes it in this type, this is the
   // reader's result, and the reader joins the match; otherwise it is the output itself in f32.
