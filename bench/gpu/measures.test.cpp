@@ -91,8 +91,8 @@ TEST_F(measures_of_a_gpu, report_a_single_wrong_element_of_a_graph) {
 }
 
 TEST_F(measures_of_a_gpu, compare_operations_limited_by_memory_with_their_definition) {
-  for (const measure* m :
-       {&dnn_norms, &dnn_attention_decode, &dnn_elements, &dnn_softmax, &dnn_reduce, &dnn_cross_entropy, &dnn_pool}) {
+  for (const measure* m : {&dnn_norms, &dnn_attention_decode, &dnn_elements, &dnn_softmax, &dnn_reduce,
+                           &dnn_cross_entropy, &dnn_lines, &dnn_pool}) {
     const figures f = m->run(quick);
     EXPECT_EQ(f.objection, "") << m->name;
     EXPECT_DOUBLE_EQ(f.raw, 1000) << m->name;  // the GB/s that the stand-in reports

@@ -59,12 +59,15 @@ void networks(const dnn::value& x) {
   take(attention_dropout{.probability = 0.5}, attention_dropout{.step = x});
   take(attention_options{.scale = 1}, attention_options{.dropout = attention_dropout{}});
   take(block_options{.along = 0}, block_options{.along = 0, .scales = dtype::f32});
+  take(cross_entropy_options{.label_smoothing = 0.1}, cross_entropy_options{.ignored = 0});
+  take(cumulative_options{.exclusive = true}, cumulative_options{.reversed = true});
+  take(top_k_options{.smallest = true}, rotary_options{.width = 4}, rotary_options{.base = 50});
   take(convolution_options{.padding = 1}, convolution_options{.groups = 2});
   take(pooling_options{.padding = 1}, pooling_options{.dilation = 2});
   take(recurrence_options{.cell = recurrent_cell::gru}, recurrence_options{.lengths = x});
   take(recurrent_weights{.input = x, .recurrent = x}, recurrent_state{.h = x}, recurrent_output_gradients{.y = x});
   take(rnn_options{.cell = recurrent_cell::gru}, rnn_options{.lengths = x});
-  take(resampling_options{.kind = resampling_kind::cubic}, resampling_options{.aligned_corners = true});
+  take(resampling_options{.kind = resampling_kind::cubic}, resampling_options{.rounding = nearest_rounding::floor});
   take(response_norm_options{.size = 3}, response_norm_options{.k = 1});
   take(running_averages{.mean = x, .variance = x});
 }

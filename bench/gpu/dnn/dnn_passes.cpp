@@ -22,7 +22,9 @@ class matrices {
         of_rows_(gpu.alloc<bfloat16>(static_cast<std::size_t>(rows_)), {rows_, 1}),
         of_columns_(gpu.alloc<bfloat16>(static_cast<std::size_t>(columns_)), {1, columns_}),
         of_all_(gpu.alloc<float>(1), {1, 1}),
-        losses_(gpu.alloc<float>(static_cast<std::size_t>(rows_)), {rows_, 1}) {
+        losses_(gpu.alloc<float>(static_cast<std::size_t>(rows_)), {rows_, 1}),
+        firsts_(gpu.alloc<bfloat16>(static_cast<std::size_t>(rows_ * first_count)), {rows_, first_count}),
+        indexes_(gpu.alloc<std::int32_t>(static_cast<std::size_t>(rows_ * first_count)), {rows_, first_count}) {
     std::vector<std::int32_t> labels(static_cast<std::size_t>(rows_));
     for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<std::int32_t>(i);
     labels_ = tensor(gpu.upload(labels), {rows_, 1});
@@ -41,6 +43,10 @@ class matrices {
   /// Returns the losses of the last `n` rows, whose labels are their numbers.
   dnn::value cross_entropy(std::int64_t n) const { return dnn::cross_entropy(a(n), dnn::read(part(labels_, n)), 1); }
   tensor<float> losses(std::int64_t n) const { return part(losses_, n); }
+  /// Return memory for the first elements of the last `n` rows, and for their indexes.
+  tensor<bfloat16> firsts(std::int64_t n) const { return part(firsts_, n); }
+  tensor<std::int32_t> indexes(std::int64_t n) const { return part(indexes_, n); }
+  static constexpr std::int64_t first_count = 8;
 
  private:
   tensor<bfloat16> random(const device& gpu, std::uint64_t seed) const {
@@ -53,7 +59,8 @@ class matrices {
   std::int64_t rows_, columns_;
   tensor<bfloat16> a_, b_, c_, of_rows_, of_columns_;
   tensor<float> of_all_, losses_;
-  tensor<std::int32_t> labels_;
+  tensor<bfloat16> firsts_;
+  tensor<std::int32_t> indexes_, labels_;
 };
 
 /// Operations that are measured one after the other, and then by PyTorch.
@@ -129,6 +136,30 @@ figures run_dnn_reduce(const settings& s) {
   all.add_of_all_rows("of all", "a.sum(dtype=torch.float32)", 1,
                       [&](std::int64_t n) { return dnn::graph{write(reduce(m.a(n), sum, {0, 1}), m.of_all())}; });
   return all.total(dnn_reduce.goal.limit);
+}
+
+figures run_dnn_lines(const settings& s) {
+  pass_list all(s, "lines");
+  const matrices& m = all.of();
+  all.add("cumulative sums of rows", "torch.cumsum(a, 1)", 2,
+          [&](std::int64_t n) { return dnn::graph{write(cumulative_sum(m.a(n), 1), m.c(n))}; });
+  all.add_of_all_rows("of columns", "torch.cumsum(a, 0)", 2,
+                      [&](std::int64_t n) { return dnn::graph{write(cumulative_sum(m.a(n), 0), m.c(n))}; });
+  all.add("top 8", "torch.topk(a, 8, 1)", 1, [&](std::int64_t n) {
+    const dnn::selected top = top_k(m.a(n), 1, matrices::first_count);
+    return dnn::graph{write(top.values, m.firsts(n)), write(top.indexes, m.indexes(n))};
+  });
+  // Positions are those of the last rows, whatever their number.
+  all.add(
+      "rotary",
+      "(lambda x, t: torch.cat((x[:, :4096] * torch.cos(t) - x[:, 4096:] * torch.sin(t), x[:, 4096:] * torch.cos(t) + "
+      "x[:, :4096] * torch.sin(t)), 1))(a, torch.arange(len(a), device=a.device)[:, None] * "
+      "torch.exp(torch.arange(4096, device=a.device) * -0.0022)).bfloat16()",
+      2, [&](std::int64_t n) {
+        const dnn::value positions = dnn::iota({n, 1}, 0) + static_cast<double>(m.rows() - n);
+        return dnn::graph{write(rotary(m.a(n), positions), m.c(n))};
+      });
+  return all.total(dnn_lines.goal.limit);
 }
 
 figures run_dnn_cross_entropy(const settings& s) {

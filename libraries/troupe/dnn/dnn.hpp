@@ -13,6 +13,7 @@
 #include <troupe/dnn/operations/blocks/blocks.hpp>
 #include <troupe/dnn/operations/convolution/convolution.hpp>
 #include <troupe/dnn/operations/ctc/ctc.hpp>
+#include <troupe/dnn/operations/cumulative/cumulative.hpp>
 #include <troupe/dnn/operations/indexing/indexing.hpp>
 #include <troupe/dnn/operations/losses/losses.hpp>
 #include <troupe/dnn/operations/normalization/normalization.hpp>
@@ -27,6 +28,8 @@
 #include <troupe/dnn/operations/reductions/reductions.hpp>
 #include <troupe/dnn/operations/resampling/resampling.hpp>
 #include <troupe/dnn/operations/response_norm/response_norm.hpp>
+#include <troupe/dnn/operations/rotary/rotary.hpp>
+#include <troupe/dnn/operations/selection/selection.hpp>
 #include <troupe/dnn/operations/shaping/shaping.hpp>
 #include <troupe/dnn/requests/computation.hpp>
 #include <troupe/request/request_list.hpp>

@@ -18,6 +18,7 @@
 #include "kernels/convolution.cuh"
 #include "kernels/ctc.cuh"
 #include "kernels/indexing.cuh"
+#include "kernels/lines.cuh"
 #include "kernels/pooling.cuh"
 #include "kernels/products.cuh"
 #include "kernels/recurrence.cuh"

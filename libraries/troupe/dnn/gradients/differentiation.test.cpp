@@ -286,6 +286,33 @@ TEST_F(dnn_differentiation, slices_match_finite_differences) {
   });
 }
 
+TEST_F(dnn_differentiation, slices_with_steps_match_finite_differences) {
+  variable& x = any({4, 9});
+  expect_gradients({&x}, [](const all_values& v) {  // slices whose elements alternate, and others
+    const value y = tanh(v[0]);
+    return slice(y, 1, 0, 4, 2) * exp(slice(y, 1, 1, 4, 2)) + slice(y, 1, 2, 4) * slice(slice(y, 0, 1, 1), 1, 8, 1, 3);
+  });
+  expect_gradients({&x}, [](const all_values& v) { return exp(slice(v[0], 0, 1, 2, 2)) * slice(v[0], 0, 0, 2, 3); });
+}
+
+TEST_F(dnn_differentiation, operations_on_lines_match_finite_differences) {
+  variable &x = any({3, 5, 2}), &table = any({5, 1}), &mean = any({1, 5, 1});
+  for (const std::size_t axis : {0, 1, 2})
+    for (const bool reversed : {false, true}) {
+      expect_gradients({&x}, [=](const all_values& v) {
+        return exp(cumulative_sum(v[0], axis, {.exclusive = reversed, .reversed = reversed}));
+      });
+      expect_gradients({&x},
+                       [=](const all_values& v) { return exp(top_k(v[0], axis, 2, {.smallest = reversed}).values); });
+    }
+  expect_gradients({&x, &table}, [](const all_values& v) {
+    return rotary(v[0], iota({5}, 0), {.base = 100}) + rotary(exp(v[0]), v[1], v[1] * 2, {.interleaved = true});
+  });
+  expect_gradients({&x, &mean}, [](const all_values& v) {
+    return normalize_with(v[0], v[1], exp(v[1]), 0.1, affine{expand(reshape(v[1], {5, 1}), {1, 5, 2})});
+  });
+}
+
 template <access_mode M>
 any_operand<M> floats_at(std::uint64_t address, std::span<const std::int64_t> e) {
   tensor_shape s{.rank = e.size()};

@@ -131,16 +131,19 @@ TEST_F(dnn_gradients, gradients_of_local_response_norm_match_finite_differences)
   }
 }
 
+constexpr resampling_coordinates all_coordinates[] = {
+    resampling_coordinates::half_pixel, resampling_coordinates::align_corners, resampling_coordinates::asymmetric,
+    resampling_coordinates::pytorch_half_pixel};
 TEST_F(dnn_gradients, gradients_of_resampling_match_finite_differences) {
   const std::pair<extents, extents> cases[] = {
       {{5}, {8}}, {{7}, {3}}, {{3, 4}, {5, 4}}, {{4, 5}, {1, 2}}, {{2, 3, 4}, {4, 2, 5}}};
   for (const auto& [in, out] : cases)
     for (const auto kind : {resampling_kind::nearest, resampling_kind::linear, resampling_kind::cubic})
-      for (const bool aligned : {false, true}) {
+      for (const auto coordinates : all_coordinates) {
         extents shape{2, 2};
         shape.insert(shape.end(), in.begin(), in.end());
         variable x = any(shape);
-        const resampling_options o{kind, aligned};
+        const resampling_options o{kind, coordinates};
         expect_gradient(
             x, [&, &to = out] { return resample(x.read(), to, o); },
             [&, &of_x = in](const value& dy) { return resample_gradient(dy, of_x, o); });

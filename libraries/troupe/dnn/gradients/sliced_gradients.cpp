@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <troupe/dnn/gradients/sliced_gradients.hpp>
+#include <troupe/dnn/graph/lines_along.hpp>
 #include <troupe/dnn/graph/node_maker.hpp>
 #include <troupe/dnn/operations/indexing/indexing.hpp>
 #include <troupe/dnn/operations/pointwise/pointwise.hpp>
@@ -11,14 +12,22 @@
 namespace troupe::dnn::detail {
 namespace {
 
-// Returns zeros with the extents of a tensor, but for one axis. They are computed without memory.
-value zeros(const value& tensor, std::size_t axis, std::int64_t count, dtype type) {
-  std::vector<std::int64_t> extents(tensor.extents().begin(), tensor.extents().end());
+// Returns zeros with the extents of a tensor, but for one axis.
+value zeros(std::span<const std::int64_t> of_tensor, std::size_t axis, std::int64_t count, dtype type) {
+  std::vector<std::int64_t> extents(of_tensor.begin(), of_tensor.end());
   extents[axis] = count;
-  const std::vector<std::int64_t> as_rows = extents.size() == 1 ? std::vector<std::int64_t>{1, count} : extents;
-  const auto shortest = static_cast<std::size_t>(std::ranges::min_element(as_rows) - as_rows.begin());
-  const value zero = reshape(iota(as_rows, shortest) * 0, extents);
+  const value zero = full(extents, 0);
   return type == zero.type() ? zero : convert(zero, type);
+}
+
+// Returns the elements of a tensor along an axis with step - 1 zeros between them.
+value with_zeros_between(const value& x, std::size_t axis, std::int64_t step) {
+  std::vector<std::int64_t> to(x.extents().begin(), x.extents().end());
+  const auto [outer, count, inner] = lines_along(to, axis);
+  const value apart = reshape(x, {outer, count, 1, inner});
+  const value all = concatenate({apart, zeros(apart.extents(), 2, step - 1, x.type())}, 2);
+  to[axis] = (count - 1) * step + 1;
+  return reshape(slice(reshape(all, {outer, count * step, inner}), 1, 0, to[axis]), to);
 }
 
 // Concatenates any number of tensors.
@@ -40,8 +49,10 @@ void sliced_gradients::add(const producer& slice, value gradient) {
   const tensor_shape& out = slice.outputs[0].shape;
   const std::span<const std::int64_t> in = slice.inputs[0].extents();
   std::size_t axis = 0;
-  while (axis + 1 < in.size() && out.extents[axis] == in[axis]) ++axis;
-  all_.push_back({axis, a.first[axis], a.first[axis] + out.extents[axis], std::move(gradient)});
+  while (a.step[axis] == 1 && axis + 1 < in.size() && out.extents[axis] == in[axis]) ++axis;
+  const std::int64_t step = a.step[axis], span = out.extents[axis] == 0 ? 0 : (out.extents[axis] - 1) * step + 1;
+  all_.push_back({axis, a.first[axis], a.first[axis] + span,
+                  step == 1 ? std::move(gradient) : with_zeros_between(gradient, axis, step)});
 }
 
 value sliced_gradients::sum_over(const value& tensor) const {
@@ -62,11 +73,12 @@ value sliced_gradients::sum_over(const value& tensor) const {
         others.push_back(std::move(p));
         continue;
       }
-      if (p.first > end) parts.push_back(zeros(tensor, axis, p.first - end, type));
+      if (p.first > end) parts.push_back(zeros(tensor.extents(), axis, p.first - end, type));
       parts.push_back(p.gradient.type() == type ? p.gradient : convert(p.gradient, type));
       end = p.end;
     }
-    if (end < tensor.extents()[axis]) parts.push_back(zeros(tensor, axis, tensor.extents()[axis] - end, type));
+    if (end < tensor.extents()[axis])
+      parts.push_back(zeros(tensor.extents(), axis, tensor.extents()[axis] - end, type));
     const value all = concatenated(std::move(parts), axis);
     sum = sum ? sum_of(*sum, all) : all;
     rest = std::move(others);

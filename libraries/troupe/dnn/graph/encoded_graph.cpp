@@ -7,6 +7,7 @@
 #include <troupe/dnn/operations/blocks/attributes.hpp>
 #include <troupe/dnn/operations/convolution/attributes.hpp>
 #include <troupe/dnn/operations/ctc/attributes.hpp>
+#include <troupe/dnn/operations/cumulative/attributes.hpp>
 #include <troupe/dnn/operations/indexing/attributes.hpp>
 #include <troupe/dnn/operations/normalization/attributes.hpp>
 #include <troupe/dnn/operations/pointwise/attributes.hpp>
@@ -16,6 +17,7 @@
 #include <troupe/dnn/operations/reductions/attributes.hpp>
 #include <troupe/dnn/operations/resampling/attributes.hpp>
 #include <troupe/dnn/operations/response_norm/attributes.hpp>
+#include <troupe/dnn/operations/selection/attributes.hpp>
 #include <troupe/dnn/operations/shaping/attributes.hpp>
 #include <troupe/request/encoding/records.hpp>
 

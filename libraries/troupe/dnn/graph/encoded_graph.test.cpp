@@ -166,9 +166,11 @@ TEST(encoded_graphs, attributes_that_do_not_fit_the_tensors_yield_an_empty_graph
               kind > 0);
   }
   for (const std::int64_t taps : {-1, 0, 1, 2, 3, 4, 5})
-    EXPECT_EQ(is_accepted(op::resampling, 1, 1, resampling_attributes{taps, 0}), taps == 1 || taps == 2 || taps == 4)
+    EXPECT_EQ(is_accepted(op::resampling, 1, 1, resampling_attributes{taps, {}, {}}),
+              taps == 1 || taps == 2 || taps == 4)
         << taps;
-  EXPECT_FALSE(is_accepted(op::resampling_gradient, 1, 1, resampling_attributes{2, 2}));
+  EXPECT_FALSE(is_accepted(op::resampling_gradient, 1, 1, resampling_attributes{2, resampling_coordinates(4), {}}));
+  EXPECT_FALSE(is_accepted(op::resampling_gradient, 1, 1, resampling_attributes{1, {}, nearest_rounding(4)}));
   for (std::size_t inputs = 0; inputs <= 6; ++inputs)
     for (std::size_t outputs = 0; outputs <= encoded_node::most_outputs; ++outputs)
       for (const std::int64_t rms : {0, 1})

@@ -10,6 +10,7 @@
 #include <troupe/dnn/graph/node_maker.hpp>
 #include <troupe/dnn/graph/without_elements.hpp>
 #include <troupe/dnn/operations/pointwise/attributes.hpp>
+#include <troupe/dnn/operations/shaping/shaping.hpp>
 #include <troupe/epilogue/op.hpp>
 #include <unordered_map>
 #include <unordered_set>
@@ -21,7 +22,8 @@ class graph::builder {
  public:
   builder(parts& to, std::vector<operand>& memory) noexcept : to_(to), memory_(memory) {}
 
-  void add(const written& w) {
+  void add(const written& given) {
+    const written w = with_axes_of_memory(given);
     check(w);
     if (!to_.refused && detail::is_empty(w.what)) {
       add_memory(w.to.range(), w.to.shape(), w.to.type(), access_mode::write);
@@ -45,6 +47,15 @@ class graph::builder {
   }
 
  private:
+  // A single element may be written to memory of a single element with other axes: a loss to a buffer, for example.
+  written with_axes_of_memory(const written& w) {
+    const tensor_shape& to = w.to.shape();
+    const auto of = w.what.extents();
+    const bool is_single = std::ranges::all_of(of, [](std::int64_t n) { return n == 1; });
+    if (!is_single || of.empty() || of.size() == to.rank || to.rank == 0 || elements_of(to) != 1) return w;
+    reshaped_.push_back(reshape(w.what, std::span(to.extents.data(), to.rank)));
+    return {reshaped_.back(), w.to};
+  }
   // Moves writes to memory that is also read after all other nodes, together with the elementwise operations that only
   // these writes need. Most reads of that memory then precede the writes, and need no copy of it. Writes of single
   // elements come last, because each elementwise kernel has results of the same extents.
@@ -104,9 +115,8 @@ class graph::builder {
       return refuse(cat("writes to memory of ", to_string(w.to.type())), std::string(detail::elements));
     const auto extents = w.what.extents();
     // A view that was refused when it was made has rank 0; the request reports that reason.
-    const bool fits = w.what.rank() == 0
-                          ? elements_of(s) == 1
-                          : s.rank == extents.size() && std::equal(extents.begin(), extents.end(), s.extents.begin());
+    const bool fits =
+        w.what.rank() == 0 ? elements_of(s) == 1 : std::ranges::equal(extents, std::span(s.extents.data(), s.rank));
     if (!fits && s.rank != 0)
       return refuse(cat("writes a value that ", detail::node_maker::text_of(w.what), " to memory that is ",
                         detail::node_maker::text_of(std::span(s.extents.data(), s.rank))),
@@ -269,6 +279,7 @@ class graph::builder {
   std::vector<operand>& memory_;
   std::unordered_map<std::uint64_t, std::uint16_t> numbers_;  // the tensor of each number, by its bits
   std::unordered_map<std::string, std::uint16_t> computed_;   // the first output of each node, by its description
+  std::vector<value> reshaped_;  // results with the axes of their memory: kept, because made_ knows nodes by address
   std::unordered_map<const detail::producer*, std::uint16_t> made_;  // the tensor of each node's first output
   std::map<std::pair<const detail::producer*, std::uint8_t>, std::uint16_t> known_;  // outputs that are not computed
   std::unordered_set<const detail::producer*> visited_;  // nodes whose operands were added, but that are not computed

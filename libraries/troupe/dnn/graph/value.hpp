@@ -61,8 +61,8 @@ value read(const buffer<T>& memory) {
   return value(in_any(tensor<T>(memory, {static_cast<std::int64_t>(memory.size())})));
 }
 
-/// A value, and the memory to which a request writes it. The memory must have the extents of the value, which is
-/// rounded once to the memory's type.
+/// A value, and the memory to which a request writes it. The memory must have the extents of the value, or both must
+/// be single elements. The value is rounded once to the memory's type.
 struct written {
   value what;
   out_any to;

@@ -99,7 +99,8 @@ TEST_F(dnn_images, resampling_and_its_gradient_match_the_definition) {
         extents to(spatial);
         for (std::int64_t& n : to) n = random.between(1, longest);
         if (random.between(0, 3) == 0) to = of_x;
-        const resampling_options o{kind, random.between(0, 1) == 0};
+        const resampling_options o{kind, static_cast<resampling_coordinates>(random.between(0, 3)),
+                                   static_cast<nearest_rounding>(random.between(0, 3))};
         const value x = given(t, e), y = resample(x, to, o);
         ASSERT_EQ(y.why_refused(), "");
         expect_as_defined({y, resample_gradient(given(t, extents_of(y)), of_x, o)}, t, 2e-5);

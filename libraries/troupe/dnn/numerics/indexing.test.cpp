@@ -142,6 +142,24 @@ TEST_F(dnn_indexing, gather_and_scatter_add_match_the_definition) {
     }
 }
 
+TEST_F(dnn_indexing, full_tensors_and_expanded_ones_match_the_definition) {
+  for (const dtype t : {dtype::f32, dtype::f64, dtype::bf16, dtype::i8, dtype::i32})
+    for (int i = 0; i < 8 && !HasFailure(); ++i) {
+      const extents e = any_extents(1);
+      const double number = random.one_of({0.0, -3.0, 7.5});
+      extents some(e.begin() + random.between(0, static_cast<std::int64_t>(e.size()) - 1), e.end());
+      for (std::int64_t& n : some)
+        if (random.between(0, 1) == 0) n = 1;
+      const value x = expand(given(t, some), e);
+      EXPECT_EQ(x.type(), t);
+      expect_as_defined({full(e, number), full(e, number, dtype::f64), x, expand(2.0, e)}, t, 0);
+      expect_as_defined({x + given(dtype::f32, e)}, dtype::f32, 1e-6);
+    }
+  stored_tensor& all = stored(dtype::f32, {2, 3});
+  run(computation{.graph = {write(full({2, 3}, -1.5), all.operand<access_mode::write>())}});
+  EXPECT_EQ(all.values(), std::vector<double>(6, -1.5));
+}
+
 TEST_F(dnn_indexing, a_table_can_be_updated_in_place) {
   for (const dtype t : {dtype::f32, dtype::bf16}) {
     stored_tensor& table = stored(t, {37, 24}, dense);

@@ -60,23 +60,45 @@ TEST(dnn_images, resampling_aligns_the_outer_borders_by_default) {
 TEST(dnn_images, resampling_can_align_the_corners) {
   const variable x{{0, 8, 4}, {1, 1, 3}};
   const auto of = [&](std::int64_t to, resampling_kind kind) {
-    return values_of(resample(x.read(), {to}, {kind, true}));
+    return values_of(resample(x.read(), {to}, {kind, resampling_coordinates::align_corners}));
   };
   expect_near(of(5, resampling_kind::linear), {0, 4, 8, 6, 4});
   expect_near(of(5, resampling_kind::nearest), {0, 8, 8, 4, 4});
   expect_near(of(2, resampling_kind::linear), {0, 4});
   expect_near(of(1, resampling_kind::linear), {0});
   const variable plane{{0, 4, 8, 12}, {1, 1, 2, 2}};
-  expect_near(values_of(resample(plane.read(), {3, 3}, {resampling_kind::linear, true})),
-              {0, 2, 4, 4, 6, 8, 8, 10, 12});
+  expect_near(
+      values_of(resample(plane.read(), {3, 3}, {resampling_kind::linear, resampling_coordinates::align_corners})),
+      {0, 2, 4, 4, 6, 8, 8, 10, 12});
+}
+
+TEST(dnn_images, resampling_has_the_positions_and_roundings_of_onnx_and_pytorch) {
+  using enum resampling_coordinates;
+  using enum nearest_rounding;
+  const variable x{{0, 8, 4, 6}, {1, 1, 4}};
+  const auto of = [&](std::int64_t to, const resampling_options& o) { return values_of(resample(x.read(), {to}, o)); };
+  // The elements are at 0, 2/3, 4/3, 2, 8/3 and 10/3.
+  expect_near(of(6, {resampling_kind::linear, asymmetric}), {0, 16 / 3.0, 20 / 3.0, 4, 16 / 3.0, 6});
+  // torch.nn.functional.interpolate(mode="nearest"), and "nearest-exact"
+  expect_near(of(6, {resampling_kind::nearest, asymmetric, nearest_rounding::floor}), {0, 0, 8, 4, 4, 6});
+  expect_near(of(3, {resampling_kind::nearest}), {0, 4, 6});
+  // At 1/2 and 5/2.
+  expect_near(of(2, {resampling_kind::nearest, half_pixel, round_prefer_ceil}), {8, 6});
+  expect_near(of(2, {resampling_kind::nearest, half_pixel, round_prefer_floor}), {0, 4});
+  expect_near(of(2, {resampling_kind::nearest, half_pixel, nearest_rounding::ceil}), {8, 6});
+  expect_near(of(1, {resampling_kind::linear, half_pixel}), {6});
+  expect_near(of(1, {resampling_kind::linear, pytorch_half_pixel}), {0});
+  expect_near(of(2, {resampling_kind::linear, pytorch_half_pixel}), {4, 5});
 }
 
 TEST(dnn_images, resampling_and_its_gradient_use_the_same_neighbors) {
   for (const std::int64_t taps : {1, 2, 4})
-    for (const std::int64_t aligned : {0, 1})
+    for (int way = 0; way < 16; ++way)
       for (std::int64_t in = 1; in < 12; ++in)
         for (std::int64_t out = 1; out < 14; ++out) {
-          const sampling_axis a{in, out, taps, aligned};
+          const auto coordinates = static_cast<resampling_coordinates>(way % 4);
+          const auto rounding = static_cast<nearest_rounding>(way / 4);
+          const sampling_axis a{in, out, taps, coordinates, rounding};
           for (std::int64_t i = 0; i < in; ++i)
             for (std::int64_t o = 0; o < out; ++o) {
               double rest = 0;
@@ -84,7 +106,8 @@ TEST(dnn_images, resampling_and_its_gradient_use_the_same_neighbors) {
               bool is_neighbor = false;
               for (std::int64_t k = 0; k < taps; ++k) is_neighbor |= a.on_image(first + k) == i;
               EXPECT_EQ(o >= a.first_user(i) && o < a.last_user(i), is_neighbor)
-                  << in << " to " << out << ", taps " << taps << ", aligned " << aligned << ": " << i << " in " << o;
+                  << in << " to " << out << ", taps " << taps << ", " << to_string(coordinates) << ", "
+                  << to_string(rounding) << ": " << i << " in " << o;
               EXPECT_TRUE(rest >= 0 && rest < 1);
             }
         }

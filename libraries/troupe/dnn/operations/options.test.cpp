@@ -84,17 +84,22 @@ struct response_norm_case {
 };
 
 struct resampling_case {
-  TROUPE_OPTIONS(resampling_options, kind, aligned_corners)
+  TROUPE_OPTIONS(resampling_options, kind, coordinates, rounding)
   static options make(value_source&) { return {}; }
   static std::vector<operation> operations(value_source& t, const options& o) {
     const value x = t({2, 1, 4, 5}), dy = t({2, 1, 7, 3});
-    return {{"to extents", {resample(x, {7, 3}, o)}},
-            {"by factors", {resample_by(x, {1.8, 0.7}, o)}},
-            {"gradient", {resample_gradient(dy, {4, 5}, o)}}};
+    resampling_options nearest = o;
+    nearest.kind = resampling_kind::nearest;
+    return {{"to extents", {resample(x, {7, 3}, o)}, {"kind", "coordinates"}},
+            {"by factors", {resample_by(x, {1.8, 0.7}, o)}, {"kind", "coordinates"}},
+            {"gradient", {resample_gradient(dy, {4, 5}, o)}, {"kind", "coordinates"}},
+            {"to the nearest elements", {resample(x, {6, 2}, nearest)}, {"coordinates", "rounding"}},
+            {"gradient of the nearest", {resample_gradient(dy, {4, 5}, nearest)}, {"coordinates", "rounding"}}};
   }
   static std::vector<change<options>> changes(value_source&) {
     return {TROUPE_SET(kind, resampling_kind::nearest), TROUPE_SET(kind, resampling_kind::cubic),
-            TROUPE_SET(kind, resampling_kind(9)), TROUPE_SET(aligned_corners, true)};
+            TROUPE_SET(coordinates, resampling_coordinates::align_corners),
+            TROUPE_SET(coordinates, resampling_coordinates::asymmetric), TROUPE_SET(rounding, nearest_rounding::floor)};
   }
 };
 
@@ -133,6 +138,49 @@ struct dequantization_case {
   }
   static std::vector<change<options>> changes(value_source&) {
     return {TROUPE_SET(along, 0), TROUPE_SET(along, 2), TROUPE_SET(block, 2), TROUPE_SET(block, 0)};
+  }
+};
+
+struct cumulative_case {
+  TROUPE_OPTIONS(cumulative_options, exclusive, reversed)
+  static options make(value_source&) { return {}; }
+  static std::vector<operation> operations(value_source& t, const options& o) {
+    return {{"cumulative_sum", {cumulative_sum(t({3, 4}), 1, o)}}};
+  }
+  static std::vector<change<options>> changes(value_source&) {
+    return {TROUPE_SET(exclusive, true), TROUPE_SET(reversed, true)};
+  }
+};
+struct selection_case {
+  TROUPE_OPTIONS(top_k_options, smallest)
+  static options make(value_source&) { return {}; }
+  static std::vector<operation> operations(value_source& t, const options& o) {
+    const selected s = top_k(t({3, 4}), 1, 2, o);
+    return {{"top_k", {s.values, s.indexes}}};
+  }
+  static std::vector<change<options>> changes(value_source&) { return {TROUPE_SET(smallest, true)}; }
+};
+struct rotary_case {
+  TROUPE_OPTIONS(rotary_options, width, interleaved, base)
+  static options make(value_source&) { return {}; }
+  static std::vector<operation> operations(value_source& t, const options& o) {
+    const value x = t({2, 3, 8}), table = t({3, o.width > 0 ? o.width / 2 : 4});
+    return {{"rotary", {rotary(x, t.whole({3}, {1, 5, 7}), o)}},
+            {"rotary by tables", {rotary(x, table, 2 * table, o)}, {"width", "interleaved"}}};
+  }
+  static std::vector<change<options>> changes(value_source&) {
+    return {TROUPE_SET(width, 6), TROUPE_SET(width, 5), TROUPE_SET(width, 10), TROUPE_SET(interleaved, true),
+            TROUPE_SET(base, 50)};
+  }
+};
+struct cross_entropy_case {
+  TROUPE_OPTIONS(cross_entropy_options, label_smoothing, ignored)
+  static options make(value_source&) { return {}; }
+  static std::vector<operation> operations(value_source& t, const options& o) {
+    return {{"cross_entropy", {cross_entropy(t({3, 4}), t.whole({3, 1}, {2, 0, 3}), 1, o)}}};
+  }
+  static std::vector<change<options>> changes(value_source&) {
+    return {TROUPE_SET(label_smoothing, 0.1), TROUPE_SET(label_smoothing, 2), TROUPE_SET(ignored, 0)};
   }
 };
 
@@ -236,9 +284,10 @@ struct axes_case {
   }
 };
 
-using cases = ::testing::Types<convolution_case, ungrouped_filters_case, pooling_case, response_norm_case,
-                               resampling_case, quantization_case, dequantization_case, random_case, normalization_case,
-                               running_averages_case, axes_case>;
+using cases =
+    ::testing::Types<convolution_case, ungrouped_filters_case, pooling_case, response_norm_case, resampling_case,
+                     quantization_case, dequantization_case, random_case, normalization_case, running_averages_case,
+                     axes_case, cumulative_case, selection_case, rotary_case, cross_entropy_case>;
 INSTANTIATE_TYPED_TEST_SUITE_P(dnn, option_cases, cases);
 
 }  // namespace

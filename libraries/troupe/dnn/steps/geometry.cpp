@@ -99,7 +99,8 @@ std::optional<location> view_of(const encoded_node& n, const location& x, const 
       out.shape.strides[i] = x.shape.strides[static_cast<std::size_t>(a.from[i])];
   } else {
     const auto a = n.attributes.as<slice_attributes>();
-    for (std::size_t i = 0; i < result.rank; ++i) out.offset += a.first[i] * x.shape.strides[i];
+    for (std::size_t i = 0; i < result.rank; ++i)
+      out.offset += a.first[i] * x.shape.strides[i], out.shape.strides[i] *= a.step[i];
   }
   return out;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <troupe/dnn/graph/lines_along.hpp>
 #include <troupe/dnn/steps/steps.hpp>
 
 /// Shapes as kernels need them, with axes split; and operations of elementwise kernels whose values depend on where an
@@ -12,6 +13,11 @@ namespace troupe::dnn {
 /// Returns the shape with axis 1 split into two: the group, and the channel in the group. A tensor has an element for
 /// each channel, for each group or for all channels.
 tensor_shape grouped(const tensor_shape& s, std::int64_t channels, std::int64_t groups) noexcept;
+
+/// Returns the lines along an axis.
+inline lines_along lines_of(const tensor_shape& s, std::int64_t axis) noexcept {
+  return {std::span(s.extents.data(), s.rank), static_cast<std::size_t>(axis)};
+}
 
 /// Returns the elements of a tensor as a node that only moves elements, but a concatenation, returns them, with the
 /// shape `result`. Returns nullopt if a reshaped tensor has to be copied.

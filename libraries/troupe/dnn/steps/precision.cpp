@@ -62,6 +62,7 @@ std::vector<bool> large_integers(const encoded_graph& g) {
   const std::vector<bool> small = small_integers(g);
   std::vector<bool> read(large.size()), read_otherwise(large.size()), is_view(large.size());
   for (const encoded_node& n : g.nodes()) {
+    if (n.what == op::top_k) large[n.outputs[1]] = false;
     if (n.what == op::pooling_with_indexes && has_small_images(g.tensors()[n.inputs[0]])) large[n.outputs[1]] = false;
     if (n.what == op::write &&
         (small[n.inputs[0]] || (!large[n.inputs[0]] && g.tensors()[n.inputs[0]].type == dtype::i32)))
@@ -73,6 +74,8 @@ std::vector<bool> large_integers(const encoded_graph& g) {
   const auto reads_exactly = [&](const encoded_node& n, std::size_t input) {
     if (n.what == op::random || input >= n.count_value_inputs()) return true;
     if (compares(n) && small[n.inputs[1 - input]]) return true;
+    // Float rounds an integer as the conversion does.
+    if (n.what == op::convert && g.tensors()[n.outputs[0]].type == dtype::f32) return true;
     if (is_view_of_all(n.what)) return !read_otherwise[n.outputs[0]];
     return n.what == op::pooling_index_gradient && input == 1 && has_small_images(g.tensors()[n.outputs[0]]);
   };

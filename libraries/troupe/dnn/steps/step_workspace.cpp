@@ -40,6 +40,8 @@ std::uint64_t workspace_bytes_of(const encoded_graph& g, const encoded_node& n, 
       const ctc_workspace workspace(shape(at.logits), shape(at.labels), gradient);
       return static_cast<std::uint64_t>(workspace.count) * sizeof(double);
     }
+    case op::top_k:
+      return static_cast<std::uint64_t>(elements_of(g.tensors()[n.outputs[0]].shape)) * sizeof(std::int32_t);
     default:
       return 0;
   }

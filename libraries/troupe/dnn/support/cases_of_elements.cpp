@@ -32,6 +32,9 @@ void add_random(std::vector<support_case>& to) {
   to.push_back({"scatter_add", "", op::scatter_add, [](tensors& t) {
                   return results{{scatter_add(t.given(square), t.of(dtype::i32, {50}), t.given({50, square[1]}), 0)}};
                 }});
+  to.push_back({"cumulative_sum", "", op::cumulative_sum,
+                [](tensors& t) { return results{{cumulative_sum(t.given(square), 1)}}; }});
+  to.push_back({"top_k", "", op::top_k, [](tensors& t) { return results{{top_k(t.given(square), 1, 4).values}}; }});
   to.push_back({"iota", "", op::iota, [](tensors&) { return results{{iota(square, 1)}}; }});
   add("random_uniform", [](tensors&) { return results{{random_uniform(square, 1)}}; });
   add("random_normal", [](tensors&) { return results{{random_normal(square, 1)}}; });

@@ -93,7 +93,7 @@ class random_graphs : public ::testing::Test {
   // Returns the result of an operation on x and y. It has the extents of the first tensor, so that any two results can
   // be combined.
   value next(const value& x, const value& y) {
-    switch (random.between(0, 12)) {
+    switch (random.between(0, 16)) {
       case 0:
         return 0.5 * convolution(x, given({3, 3, 3, 3}), {.padding = 1});
       case 1:
@@ -118,6 +118,14 @@ class random_graphs : public ::testing::Test {
         return x + reduce(slice(y, 3, 2, 0), reduction_kind::sum, {3});
       case 11:
         return convert(tanh(x), dtype::f32);
+      case 12:
+        return concatenate({slice(x, 3, 0, 3, 2), slice(y, 3, 1, 2, 2)}, 3);
+      case 13:
+        return 0.5 * cumulative_sum(x, static_cast<std::size_t>(random.between(0, 3)));
+      case 14:
+        return top_k(x, 3, 5).values;
+      case 15:
+        return y * expand(reduce(x, reduction_kind::mean, {0, 1}), {2, 3, 4, 5});
       default:
         return 0.5 * (x + y);
     }

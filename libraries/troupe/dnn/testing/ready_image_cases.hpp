@@ -95,8 +95,12 @@ struct lrn_backward_case {
 
 template <class R>
 std::vector<change<R>> changes_of_resampling(const tensor_source&) {
-  return {TROUPE_SET(kind, resampling_kind::nearest), TROUPE_SET(kind, resampling_kind::cubic),
-          TROUPE_SET(kind, resampling_kind(7)), TROUPE_SET(aligned_corners, true)};
+  return {TROUPE_SET(kind, resampling_kind::nearest),
+          TROUPE_SET(kind, resampling_kind::cubic),
+          TROUPE_SET(kind, resampling_kind(7)),
+          TROUPE_SET(coordinates, resampling_coordinates::align_corners),
+          TROUPE_SET(coordinates, resampling_coordinates(7)),
+          TROUPE_SET(rounding, nearest_rounding(7))};
 }
 struct resample_forward_case {
   using request = resample_forward;

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <troupe/dnn/graph/kinds.hpp>
+
 #include "kernel_arguments.hpp"
 
-/// Arguments of the kernels of response_norm.cuh, resampling.cuh, blocks.cuh, and of pooling with indexes.
+/// Arguments of the kernels of response_norm.cuh, resampling.cuh, blocks.cuh, lines.cuh, and of pooling with indexes.
 namespace troupe::dnn::kernel_arguments {
 
 struct response_norm_arguments {
@@ -18,7 +20,9 @@ struct response_norm_arguments {
 struct resampling_arguments {
   std::int64_t planes, in[3], out[3];  ///< extents of the image and of the result
   /// Taps: elements of the image that an element of the result is interpolated from, along each axis.
-  std::int64_t taps[3], aligned;
+  std::int64_t taps[3];
+  resampling_coordinates coordinates;
+  nearest_rounding rounding;
   const void* from;
   void* to;
 };
@@ -46,6 +50,24 @@ struct scatter_arguments {
   const void* parts;
   const std::int32_t* indexes;
   void* to;
+};
+
+/// Arguments of operations on the lines along an axis, see lines_along. Each block has `line_threads` threads.
+inline constexpr unsigned line_threads = 256;
+struct cumulative_arguments {
+  std::int64_t outer, extent, inner;
+  std::int64_t columns;  ///< number of neighboring lines that a block computes, a power of 2 up to 32
+  std::int64_t exclusive, reversed;
+  const void* x;
+  void* y;
+};
+struct top_k_arguments {
+  std::int64_t outer, extent, inner;
+  std::int64_t count;  ///< number of elements that are selected from each line
+  std::int64_t smallest;
+  const void* x;
+  void *values, *indexes;
+  std::int32_t* chosen;  ///< workspace: the indexes of the elements selected from each line, in any order
 };
 
 }  // namespace troupe::dnn::kernel_arguments

@@ -11,7 +11,7 @@
 namespace troupe::dnn::on_gpu {
 
 __device__ inline sampling_axis axis_of(const kernel_arguments::resampling_arguments& r, int i) {
-  return {r.in[i], r.out[i], r.taps[i], r.aligned};
+  return {r.in[i], r.out[i], r.taps[i], r.coordinates, r.rounding};
 }
 
 template <class N>

@@ -17,7 +17,8 @@ result<void> enqueue_resampling(const operator_step& s, const launch_context& on
                                            .in = {1, 1, 1},
                                            .out = {1, 1, 1},
                                            .taps = {1, 1, 1},
-                                           .aligned = a.aligned,
+                                           .coordinates = a.coordinates,
+                                           .rounding = a.rounding,
                                            .from = on.at(from),
                                            .to = on.at(to)};
   const std::size_t missing = windows::most_spatial + 2 - image.rank;

@@ -114,7 +114,7 @@ std::array<interpolation<N>, windows::most_spatial> interpolations_of(const resa
     // A missing axis has one element.
     const std::int64_t from = i < missing ? 1 : in.extents[i - missing + 2],
                        to = i < missing ? 1 : out.extents[i - missing + 2];
-    const interpolation<N> m = interpolation_along<N>({from, to, i < missing ? 1 : a.taps, a.aligned});
+    const interpolation<N> m = interpolation_along<N>({from, to, i < missing ? 1 : a.taps, a.coordinates, a.rounding});
     all[i] = is_gradient ? transposed(m) : m;
   }
   return all;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <troupe/dnn/graph/attributes.hpp>
+#include <troupe/dnn/graph/lines_along.hpp>
 #include <troupe/request/operands/view_shape.hpp>
 
 namespace troupe::dnn {
@@ -29,15 +30,11 @@ constexpr bool is_sound(op, const gather_attributes& a, const node_counts&) noex
 }
 constexpr std::size_t count_value_inputs(op, const gather_attributes&, const node_counts&) noexcept { return 1; }
 
-/// A tensor with an axis whose indexes are given, as `outer` x `extent` x `inner`, and parts of it at `count` indexes,
-/// as `outer` x `count` x `inner`.
-struct parts_along {
-  std::int64_t outer = 1, extent, inner = 1, count = 1;
+/// The lines along an axis whose indexes are given, and the parts at `count` indexes: `outer` x `count` x `inner`.
+struct parts_along : lines_along {
+  std::int64_t count = 1;
   parts_along(const gather_attributes& a, const tensor_shape& whole, const tensor_shape& indexes) noexcept
-      : extent(whole.extents[static_cast<std::size_t>(a.axis)]) {
-    for (std::size_t i = 0; i < whole.rank; ++i)
-      if (i != static_cast<std::size_t>(a.axis))
-        (i < static_cast<std::size_t>(a.axis) ? outer : inner) *= whole.extents[i];
+      : lines_along(std::span(whole.extents.data(), whole.rank), static_cast<std::size_t>(a.axis)) {
     for (std::size_t i = 0; i < indexes.rank; ++i) count *= indexes.extents[i];
   }
 };

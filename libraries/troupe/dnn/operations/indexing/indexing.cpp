@@ -67,6 +67,20 @@ value iota(std::span<const std::int64_t> extents, std::size_t axis) {
   return m.done();
 }
 
+value full(std::span<const std::int64_t> extents, double number, dtype type) {
+  node_maker m(op::iota, "full", {});
+  if (extents.empty() || extents.size() > tensor_shape::max_rank)
+    m.refuse("result", cat("has ", detail::axes_text(extents.size())), "1 to 8");
+  if (type != dtype::f32 && type != dtype::f64) m.refuse("type", cat("is ", to_string(type)), "f32 or f64");
+  if (!m.fine()) return m.done();
+  // Any axis will do, but the longest may be longer than an iota's.
+  std::vector<std::int64_t> rows(extents.begin(), extents.end());
+  if (rows.size() == 1) rows.insert(rows.begin(), 1);
+  const value zero = iota(rows, static_cast<std::size_t>(std::ranges::min_element(rows) - rows.begin())) * 0;
+  const value all = number == 0 && type == dtype::f32 ? zero : convert(zero, type) + number;
+  return rows.size() == extents.size() ? all : reshape(all, extents);
+}
+
 value one_hot(const value& labels, std::int64_t classes) {
   node_maker m(op::reshape, "one_hot", {labels});
   m.has_rank("labels", labels, 1, tensor_shape::max_rank - 1);

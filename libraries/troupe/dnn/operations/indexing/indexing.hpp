@@ -13,6 +13,11 @@ value iota(std::span<const std::int64_t> extents, std::size_t axis);
 inline value iota(std::initializer_list<std::int64_t> extents, std::size_t axis) {
   return iota(std::span<const std::int64_t>(extents.begin(), extents.size()), axis);
 }
+/// Returns a tensor whose elements are all `number`, f32 or f64. They are computed where they are used, without memory.
+value full(std::span<const std::int64_t> extents, double number, dtype type = dtype::f32);
+inline value full(std::initializer_list<std::int64_t> extents, double number, dtype type = dtype::f32) {
+  return full(std::span<const std::int64_t>(extents.begin(), extents.size()), number, type);
+}
 /// Returns 1 where the index along a new last axis of `classes` elements is the label, otherwise 0. A label that is
 /// none of 0 to `classes` - 1 has zeros.
 value one_hot(const value& labels, std::int64_t classes);

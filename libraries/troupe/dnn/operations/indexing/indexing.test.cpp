@@ -25,6 +25,19 @@ TEST(dnn_indexing, operations_with_indexes_name_what_is_wrong) {
   expect_refusal(iota({16'777'217}, 0),
                  "has an iota whose result has 16777217 elements along the axis; expected at most "
                  "16777216");
+  expect_refusal(full({4, 6}, 1), "");
+  expect_refusal(full({}, 1), "has a full whose result has 0 axes; expected 1 to 8");
+  expect_refusal(full({4}, 1, dtype::i32), "has a full whose type is i32; expected f32 or f64");
+  expect_refusal(expand(x, {2, 4, 6}), "");
+  expect_refusal(expand(x, {2, 8, 6}),
+                 "has an expand whose x is 4 x 6; expected 2 x 8 x 6 at the end, where each "
+                 "extent may be 1");
+  expect_refusal(expand(x, {6}), "has an expand whose x has 2 axes; expected at most 1, as the result has");
+  expect_refusal(slice(x, 1, 1, 3, 2), "");
+  expect_refusal(slice(x, 1, 1, 3, 0), "has a slice whose step is 0; expected at least 1");
+  expect_refusal(slice(x, 1, 2, 3, 2),
+                 "has a slice whose range begins at 2 and has 3 elements at every 2 indexes; expected a range within "
+                 "the 6 elements along axis 1");
   expect_refusal(one_hot(labels, 6), "");
   expect_refusal(one_hot(labels, 0), "has a one_hot whose classes is 0; expected 1 to 16777216");
   expect_refusal(arg_max(x, 1), "");

@@ -12,6 +12,8 @@
 #include <troupe/dnn/operations/normalization/attributes.hpp>
 #include <troupe/dnn/operations/normalization/normalization.hpp>
 #include <troupe/dnn/operations/operation_table.hpp>
+#include <troupe/dnn/operations/pointwise/pointwise.hpp>
+#include <troupe/dnn/operations/shaping/shaping.hpp>
 
 namespace troupe::dnn {
 namespace {
@@ -97,7 +99,15 @@ std::vector<value> normalized_by(const value& x, const norm_parameters& r) {
   return m.all(outputs);
 }
 
-normalized with(const value& x, norm_parameters r, const std::optional<affine>& a) {
+// Returns both as tensors, because engines read them as such.
+std::optional<affine> as_tensors(const std::optional<affine>& a) {
+  if (!a || (a->scale.rank() == 0) == (a->offset.rank() == 0)) return a;
+  return a->scale.rank() == 0 ? affine{expand(a->scale, a->offset.extents()), a->offset}
+                              : affine{a->scale, expand(a->offset, a->scale.extents())};
+}
+
+normalized with(const value& x, norm_parameters r, const std::optional<affine>& given) {
+  const std::optional<affine> a = as_tensors(given);
   if (a) r.scale = &a->scale, r.offset = &a->offset;
   const std::vector<value> all = normalized_by(x, r);
   return {all[0], all[1], all[2]};
@@ -167,8 +177,9 @@ normalized rms_norm(const value& x, std::size_t count, double epsilon, const std
   return {all[0], all[1], all[2]};
 }
 
-batch_normalized batch_norm(const value& x, double epsilon, const std::optional<affine>& a,
+batch_normalized batch_norm(const value& x, double epsilon, const std::optional<affine>& given,
                             const std::optional<running_averages>& running) {
+  const std::optional<affine> a = as_tensors(given);
   const auto over = all_but(x.rank(), {1});
   norm_parameters r{.name = "batch_norm", .over = over, .epsilon = epsilon};
   if (a) r.scale = &a->scale, r.offset = &a->offset;
@@ -178,6 +189,19 @@ batch_normalized batch_norm(const value& x, double epsilon, const std::optional<
     all.resize(5, detail::not_computed(op::normalization, "batch_norm", "next running average",
                                        "running averages to be given"));
   return {{all[0], all[1], all[2]}, all[3], all[4]};
+}
+
+value normalize_with(const value& x, const value& mean, const value& variance, double epsilon,
+                     const std::optional<affine>& a) {
+  node_maker m(op::pointwise, "normalize_with", {x, mean, variance});
+  if (!(epsilon >= 0) || !std::isfinite(epsilon)) m.refuse("epsilon", "is " + std::to_string(epsilon), "0 or more");
+  check_scale(m, "mean", &mean, x);
+  check_scale(m, "variance", &variance, x);
+  if (a && a->scale.rank() != 0) check_scale(m, "scale", &a->scale, x);
+  if (a && a->offset.rank() != 0) check_scale(m, "offset", &a->offset, x);
+  if (!m.fine()) return m.done();
+  const value y = (x - mean) * (1 / sqrt(variance + epsilon));
+  return a ? y * a->scale + a->offset : y;
 }
 
 normalization_gradients normalization_gradient(const value& dy, const value& x, const normalized& of,

@@ -14,9 +14,10 @@ namespace troupe::dnn {
 struct normalized {
   value y, mean, inverse_deviation;
 };
-/// The factor and the summand of each normalized element. Each extent of these tensors must be that of x, or 1.
+/// The factor and the summand of each normalized element. Each extent of these tensors must be that of x, or 1. One of
+/// them may be a number.
 struct affine {
-  value scale, offset;
+  value scale, offset = 0;
 };
 
 /// Returns (x - mean) / sqrt(variance + epsilon) * scale + offset, with statistics over the axes `over`.
@@ -28,6 +29,10 @@ normalized layer_norm(const value& x, std::size_t count, double epsilon, const s
 normalized instance_norm(const value& x, double epsilon, const std::optional<affine>& a = {});
 /// Normalizes each group of neighboring channels of each image: over its channels and spatial axes.
 normalized group_norm(const value& x, std::int64_t groups, double epsilon, const std::optional<affine>& a = {});
+/// Returns (x - mean) / sqrt(variance + epsilon) * scale + offset, with given statistics: a batch normalization after
+/// training, for example. Each extent of the statistics must be that of x, or 1.
+value normalize_with(const value& x, const value& mean, const value& variance, double epsilon,
+                     const std::optional<affine>& a = {});
 /// Normalizes over the last `count` axes without a mean: x / sqrt(mean of squares + epsilon), times scale.
 normalized rms_norm(const value& x, std::size_t count, double epsilon, const std::optional<value>& scale = {});
 

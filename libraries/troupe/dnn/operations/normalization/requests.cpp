@@ -147,14 +147,10 @@ computation batch_norm_inference::to_request() const {
   request_builder builder;
   const value from = builder.read("x", x);
   if (from.rank() < 2) builder.refuse("x", cat("has ", detail::axes_text(from.rank())), "2 to 8");
-  if (!(epsilon >= 0) || !std::isfinite(epsilon))
-    builder.refuse("epsilon", "is " + std::to_string(epsilon), "0 or more");
   const parameter_extents part = of_groups(from, channels_of(from), false);
   const auto a = affine_of(builder, *this, part);
   const value m = builder.read("mean", mean, part.statistics), v = builder.read("variance", variance, part.statistics);
-  value out = (from - m) * (1 / sqrt(v + epsilon));
-  if (a) out = out * a->scale + a->offset;
-  builder.write("y", activate(out, activation), y);
+  builder.write("y", activate(normalize_with(from, m, v, epsilon, a), activation), y);
   return builder.done(options);
 }
 

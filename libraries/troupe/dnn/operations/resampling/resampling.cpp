@@ -43,7 +43,9 @@ value make(op what, std::string_view name, std::string_view input, std::string_v
     if (from.extents()[2 + i] > longest) m.refuse_extents(input, from, cat("extents up to ", longest));
   }
   m.require_known("kind", o.kind);
-  m.with(resampling_attributes{taps_of(o.kind), o.aligned_corners});
+  m.require_known("coordinates", o.coordinates);
+  m.require_known("rounding", o.rounding);
+  m.with(resampling_attributes{taps_of(o.kind), o.coordinates, o.rounding});
   if (m.fine()) m.add_output(detail::floating_type({from}), std::span<const std::int64_t>(e.data(), from.rank()));
   return m.done();
 }
@@ -85,14 +87,14 @@ value resample_gradient(const value& dy, std::span<const std::int64_t> of_x, con
 computation resample_forward::to_request() const {
   detail::request_builder builder({{"result", "y"}});
   const value image = builder.read("x", x);
-  builder.write("y", resample(image, spatial_of(builder, "y", y, "x", image), {kind, aligned_corners}), y);
+  builder.write("y", resample(image, spatial_of(builder, "y", y, "x", image), {kind, coordinates, rounding}), y);
   return builder.done(options);
 }
 
 computation resample_backward::to_request() const {
   detail::request_builder builder({{"extents of x", "dx"}});
   const value d = builder.read("dy", dy);
-  builder.write("dx", resample_gradient(d, spatial_of(builder, "dx", dx, "dy", d), {kind, aligned_corners}), dx);
+  builder.write("dx", resample_gradient(d, spatial_of(builder, "dx", dx, "dy", d), {kind, coordinates, rounding}), dx);
   return builder.done(options);
 }
 

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <span>
 #include <troupe/base/enumeration.hpp>
+#include <troupe/dnn/graph/kinds.hpp>
 #include <troupe/dnn/graph/value.hpp>
 #include <troupe/dnn/requests/computation.hpp>
 
@@ -16,13 +17,12 @@ TROUPE_ENUM(resampling_kind, nearest, linear, cubic)
 
 /// Options of a resampling: the interpolation, and the positions of the result's elements in the image.
 struct resampling_options {
-  /// `nearest`: takes one element; of two at the same distance, the later one. `linear`: interpolates between two
-  /// elements along each spatial axis. `cubic`: combines four elements by Keys's polynomial with the parameter -0.75.
-  /// Outside the image, its border elements are repeated.
+  /// `nearest`: takes one element. `linear`: interpolates between two elements along each spatial axis. `cubic`:
+  /// combines four elements by Keys's polynomial with the parameter -0.75. Outside the image, its border elements are
+  /// repeated.
   resampling_kind kind = resampling_kind::linear;
-  /// True if the centers of the corner elements coincide: element i is at i * (in - 1) / (out - 1). Otherwise the outer
-  /// borders coincide: element i is at (i + 0.5) * in / out - 0.5.
-  bool aligned_corners = false;
+  resampling_coordinates coordinates = resampling_coordinates::half_pixel;
+  nearest_rounding rounding = nearest_rounding::round_prefer_ceil;  ///< of positions, if kind is `nearest`
 };
 
 /// Returns the image resampled to the extents `to` of its 1 to 3 spatial axes.
@@ -47,9 +47,10 @@ struct resample_forward {
   in_any x;
   out_any y;
   resampling_kind kind = resampling_kind::linear;
-  bool aligned_corners = false;
+  resampling_coordinates coordinates = resampling_coordinates::half_pixel;
+  nearest_rounding rounding = nearest_rounding::round_prefer_ceil;
   computation_options options = {};
-  TROUPE_REQUEST("dnn.resample_forward", x, y, kind, aligned_corners, options)
+  TROUPE_REQUEST("dnn.resample_forward", x, y, kind, coordinates, rounding, options)
   computation to_request() const;
 };
 /// dx = the gradient of x, computed from dy, the gradient of y. dx has the extents of x.
@@ -57,9 +58,10 @@ struct resample_backward {
   in_any dy;
   out_any dx;
   resampling_kind kind = resampling_kind::linear;
-  bool aligned_corners = false;
+  resampling_coordinates coordinates = resampling_coordinates::half_pixel;
+  nearest_rounding rounding = nearest_rounding::round_prefer_ceil;
   computation_options options = {};
-  TROUPE_REQUEST("dnn.resample_backward", dy, dx, kind, aligned_corners, options)
+  TROUPE_REQUEST("dnn.resample_backward", dy, dx, kind, coordinates, rounding, options)
   computation to_request() const;
 };
 

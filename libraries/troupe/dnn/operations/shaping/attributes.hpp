@@ -14,9 +14,9 @@ struct transposition_attributes {
 struct concatenation_attributes {
   std::int64_t along;
 };
-/// The attributes of a slice: the index of its first element along each axis.
+/// The attributes of a slice: the index of its first element along each axis, and the distance to the next one.
 struct slice_attributes {
-  std::int64_t first[8];
+  std::int64_t first[8], step[8];
 };
 
 }  // namespace troupe::dnn

@@ -5,6 +5,7 @@
 #include <troupe/base/text/cat.hpp>
 #include <troupe/dnn/gradients/node_differentiation.hpp>
 #include <troupe/dnn/graph/node_maker.hpp>
+#include <troupe/dnn/operations/indexing/indexing.hpp>
 #include <troupe/dnn/operations/operation_table.hpp>
 #include <troupe/dnn/operations/pointwise/pointwise.hpp>
 #include <troupe/dnn/operations/shaping/attributes.hpp>
@@ -93,22 +94,46 @@ value concatenate(std::span<const value> parts, std::size_t along) {
   return m.done();
 }
 
-value slice(const value& x, std::size_t axis, std::int64_t first, std::int64_t count) {
+value slice(const value& x, std::size_t axis, std::int64_t first, std::int64_t count, std::int64_t step) {
   node_maker m(op::slice, "slice", {x});
   if (!m.has_rank("x", x, 1, tensor_shape::max_rank)) return m.done();
   if (axis >= x.rank()) m.refuse("axis", cat("is ", axis), cat("less than ", x.rank()));
-  if (m.fine() && (first < 0 || count < 0 || first > x.extents()[axis] - count))
-    m.refuse("range", cat("begins at ", first, " and has ", counted(count, "element", "elements")),
-             cat("a range within the ", x.extents()[axis], " elements along axis ", axis));
+  if (step < 1) m.refuse("step", cat("is ", step), "at least 1");
+  if (!m.fine()) return m.done();
+  const std::int64_t here = x.extents()[axis];
+  // The last element, first + (count - 1) * step, is within x.
+  const bool fits = first >= 0 && count >= 0 && first <= here && (count == 0 || (here - 1 - first) / step >= count - 1);
+  if (!fits || (count > 0 && first == here))
+    m.refuse("range",
+             cat("begins at ", first, " and has ", counted(count, "element", "elements"),
+                 step == 1 ? "" : cat(" at every ", step, " indexes")),
+             cat("a range within the ", here, " elements along axis ", axis));
   slice_attributes a{};
+  std::fill(std::begin(a.step), std::end(a.step), 1);
   extents e{};
-  if (m.fine()) {
-    std::copy(x.extents().begin(), x.extents().end(), e.begin());
-    a.first[axis] = first, e[axis] = count;
-  }
+  std::copy(x.extents().begin(), x.extents().end(), e.begin());
+  a.first[axis] = first, a.step[axis] = count > 1 ? step : 1, e[axis] = count;
   m.with(a);
   m.add_output(type_of(x), std::span<const std::int64_t>(e.data(), x.rank()));
   return m.done();
+}
+
+value expand(const value& x, std::span<const std::int64_t> to) {
+  node_maker m(op::pointwise, "expand", {x});
+  const bool has_axes = !to.empty() && to.size() <= tensor_shape::max_rank;
+  if (!has_axes) m.refuse("result", cat("has ", detail::axes_text(to.size())), "1 to 8");
+  if (x.rank() > to.size() && has_axes)
+    m.refuse("x", cat("has ", detail::axes_text(x.rank())), cat("at most ", to.size(), ", as the result has"));
+  if (!m.fine()) return m.done();
+  std::vector<std::int64_t> aligned(to.size(), 1);
+  std::ranges::copy_backward(x.extents(), aligned.end());
+  if (!detail::broadcasts(aligned, to))
+    m.refuse_extents("x", x, cat(node_maker::text_of(to), " at the end, where each extent may be 1"));
+  if (!m.fine()) return m.done();
+  const value one = full(to, 1);
+  // A product with 1 is exact, also of infinities and NaN.
+  const value y = x.rank() == 0 ? x * one : reshape(x, aligned) * one;
+  return x.rank() == 0 || x.type() == y.type() ? y : convert(y, x.type());
 }
 
 }  // namespace troupe::dnn

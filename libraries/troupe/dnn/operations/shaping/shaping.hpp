@@ -41,7 +41,13 @@ value concatenate(std::span<const value> parts, std::size_t along);
 inline value concatenate(std::initializer_list<value> parts, std::size_t along) {
   return concatenate(std::span(parts.begin(), parts.size()), along);
 }
-/// Returns the `count` elements from `first` on along an axis.
-value slice(const value& x, std::size_t axis, std::int64_t first, std::int64_t count);
+/// Returns `count` elements along an axis: those with the indexes `first`, `first` + `step`, `first` + 2 * `step` ...
+value slice(const value& x, std::size_t axis, std::int64_t first, std::int64_t count, std::int64_t step = 1);
+/// Broadcasts x to the extents `to`: axes of extent 1 repeat their element, and axes that x does not have precede its
+/// own. The elements keep their type; they are repeated where they are used, and need no memory for that.
+value expand(const value& x, std::span<const std::int64_t> to);
+inline value expand(const value& x, std::initializer_list<std::int64_t> to) {
+  return expand(x, std::span(to.begin(), to.size()));
+}
 
 }  // namespace troupe::dnn

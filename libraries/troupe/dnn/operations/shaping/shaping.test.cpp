@@ -24,6 +24,29 @@ TEST(dnn_shaping, reshape_takes_any_range_of_integers) {
   EXPECT_NE(reshape(x, std::vector<int>{2, 5}).why_refused(), "");
 }
 
+TEST(dnn_shaping, operations_on_lines_name_what_is_wrong) {
+  troupe::testing::fake_memory memory(1 << 12);
+  const value x = read(tensor<float>(buffer<float>(memory.at<float>(0, 12).range), {3, 4}));
+  const value positions = read(buffer<std::int32_t>(memory.at<std::int32_t>(128, 3).range));
+  const auto expect_refusal = [](const value& v, const std::string& text) { EXPECT_EQ(v.why_refused(), text); };
+  expect_refusal(cumulative_sum(x, 2), "has a cumulative_sum whose axis is 2; expected less than 2");
+  expect_refusal(top_k(x, 2, 1).values, "has a top_k whose axis is 2; expected less than 2");
+  expect_refusal(top_k(x, 1, 5).indexes, "has a top_k whose count is 5; expected 0 to 4, the elements along the axis");
+  expect_refusal(rotary(x, positions), "");
+  expect_refusal(rotary(x, x),
+                 "has a rotary whose positions is 3 x 4; expected 3 x 1, where each extent but the last "
+                 "may be 1");
+  expect_refusal(rotary(x, positions, {.width = 3}),
+                 "has a rotary whose width is 3; expected an even number up to 4, the elements of a token");
+  expect_refusal(rotary(x, positions, {.base = 0}), "has a rotary whose base is 0.000000; expected above 0");
+  expect_refusal(rotary(x, x, x),
+                 "has a rotary whose cosines is 3 x 4; expected 3 x 2, where each extent but the last "
+                 "may be 1");
+  expect_refusal(normalize_with(x, x, positions, 0),
+                 "has a normalize_with whose variance is 3; expected 3 x 4, where each extent may be 1");
+  expect_refusal(normalize_with(x, x, x, -1), "has a normalize_with whose epsilon is -1.000000; expected 0 or more");
+}
+
 TEST(dnn_shaping, a_graph_can_be_made_of_a_vector_of_results) {
   troupe::testing::fake_memory memory(1 << 12);
   const auto at = [&](std::uint64_t first) {

@@ -6,6 +6,7 @@
 #include <troupe/dnn/operations/blocks/attributes.hpp>
 #include <troupe/dnn/operations/convolution/attributes.hpp>
 #include <troupe/dnn/operations/ctc/attributes.hpp>
+#include <troupe/dnn/operations/cumulative/attributes.hpp>
 #include <troupe/dnn/operations/indexing/attributes.hpp>
 #include <troupe/dnn/operations/normalization/attributes.hpp>
 #include <troupe/dnn/operations/pointwise/attributes.hpp>
@@ -15,6 +16,7 @@
 #include <troupe/dnn/operations/reductions/attributes.hpp>
 #include <troupe/dnn/operations/resampling/attributes.hpp>
 #include <troupe/dnn/operations/response_norm/attributes.hpp>
+#include <troupe/dnn/operations/selection/attributes.hpp>
 #include <troupe/dnn/operations/shaping/attributes.hpp>
 #include <troupe/dnn/testing/reference/nodes.hpp>
 #include <troupe/dnn/testing/reference/op_table.hpp>
@@ -49,6 +51,9 @@ void count_along(const iota_attributes& a, inputs in, outputs out);
 
 void gather(const gather_attributes& a, inputs in, outputs out);
 void scatter(const gather_attributes& a, inputs in, outputs out);
+
+void add_along(const cumulative_attributes& a, inputs in, outputs out);
+void select_extremes(const selection_attributes& a, inputs in, outputs out);
 
 void reshape(const no_attributes&, inputs in, outputs out);
 void transpose(const transposition_attributes& a, inputs in, outputs out);
@@ -98,6 +103,8 @@ inline constexpr op_table<definition> definitions{{
     {op::iota, {by<iota_attributes, count_along>, rounding::none}},
     {op::gather, {by<gather_attributes, gather>, rounding::none}},
     {op::scatter_add, {by<gather_attributes, scatter>, rounding::sums}},
+    {op::cumulative_sum, {by<cumulative_attributes, add_along>, rounding::sums}},
+    {op::top_k, {by<selection_attributes, select_extremes>, rounding::none}},
     {op::reshape, {by<no_attributes, reshape>, rounding::none}},
     {op::transposition, {by<transposition_attributes, transpose>, rounding::none}},
     {op::concatenation, {by<concatenation_attributes, concatenate>, rounding::none}},

@@ -412,7 +412,7 @@ TEST(dnn_reference, shape_operations_move_elements) {
             (numbers{1, 2, 3, 7, 4, 5, 6, 8}));
   EXPECT_EQ(of(op::concatenation, {x, {{1, 3}, {7, 8, 9}}}, {3, 3}, concatenation_attributes{0}),
             (numbers{1, 2, 3, 4, 5, 6, 7, 8, 9}));
-  EXPECT_EQ(of(op::slice, {x}, {1, 2}, slice_attributes{{1, 1}}), (numbers{5, 6}));
+  EXPECT_EQ(of(op::slice, {x}, {1, 2}, slice_attributes{{1, 1}, {1, 1}}), (numbers{5, 6}));
 }
 
 }  // namespace

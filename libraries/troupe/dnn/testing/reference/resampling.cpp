@@ -26,13 +26,34 @@ double cubic(double distance) noexcept {
 // extents.
 std::vector<weighted_index> sources_of(const resampling_attributes& a, std::int64_t o, std::int64_t in,
                                        std::int64_t out) {
-  const auto i = static_cast<double>(o), from = static_cast<double>(in), to = static_cast<double>(out);
   const auto on_image = [&](double at) { return std::clamp<std::int64_t>(static_cast<std::int64_t>(at), 0, in - 1); };
-  if (a.taps == 1) {
-    if (a.aligned == 0) return {{on_image(std::floor((2 * i + 1) * from / (2 * to))), 1}};
-    return {{on_image(out == 1 ? 0 : std::floor((2 * i * (from - 1) + (to - 1)) / (2 * (to - 1)))), 1}};
+  // The position is a quotient, because a rounded one would have another nearest element.
+  double above = 0, divisor = 1;
+  const auto i = static_cast<double>(o), from = static_cast<double>(in), to = static_cast<double>(out);
+  switch (a.coordinates) {
+    case resampling_coordinates::align_corners:
+      if (out > 1) above = i * (from - 1), divisor = to - 1;
+      break;
+    case resampling_coordinates::asymmetric:
+      above = i * from, divisor = to;
+      break;
+    case resampling_coordinates::pytorch_half_pixel:
+      if (out == 1) break;
+      [[fallthrough]];
+    case resampling_coordinates::half_pixel:
+      above = (2 * i + 1) * from - to, divisor = 2 * to;
   }
-  const double position = a.aligned == 0 ? (i + 0.5) * from / to - 0.5 : out == 1 ? 0 : i * (from - 1) / (to - 1);
+  const double position = above / divisor;
+  if (a.taps == 1) switch (a.rounding) {
+      case nearest_rounding::floor:
+        return {{on_image(std::floor(position)), 1}};
+      case nearest_rounding::ceil:
+        return {{on_image(std::ceil(position)), 1}};
+      case nearest_rounding::round_prefer_ceil:
+        return {{on_image(std::floor((2 * above + divisor) / (2 * divisor))), 1}};
+      case nearest_rounding::round_prefer_floor:
+        return {{on_image(std::ceil((2 * above - divisor) / (2 * divisor))), 1}};
+    }
   const double below = std::floor(position), rest = position - below;
   if (a.taps == 2) return {{on_image(below), 1 - rest}, {on_image(below + 1), rest}};
   std::vector<weighted_index> all;

@@ -39,7 +39,7 @@ void take_slice(const slice_attributes& a, inputs in, outputs out) {
   const output_values y = out[0];
   for_each_index(y.shape, [&](const tensor_index& at) {
     tensor_index from = at;
-    for (std::size_t i = 0; i < y.shape.rank; ++i) from[i] += a.first[i];
+    for (std::size_t i = 0; i < y.shape.rank; ++i) from[i] = a.first[i] + from[i] * a.step[i];
     y[at] = x[from];
   });
 }
