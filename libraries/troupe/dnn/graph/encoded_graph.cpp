@@ -42,6 +42,9 @@ std::size_t value_inputs_of(const encoded_node& n) noexcept {
   return count_value_inputs(n.what, n.attributes.as<F>(), {n.input_count, n.output_count});
 }
 
+// Indexes of these operations may be i64, all other positions and counts are i32.
+bool may_have_long_indexes(op what) noexcept { return what == op::gather || what == op::scatter_add; }
+
 // What the attributes of an operation determine.
 struct attribute_rules {
   bool (*is_sound)(const encoded_node& n) noexcept;
@@ -116,7 +119,9 @@ bool encoded_graph::is_sound() const noexcept {
       if (t >= tensors_.size() || !can_be_read(tensors_[t], states[t] == state::computed)) return false;
     if (!has_sound_words(n, tensors_)) return false;
     for (std::size_t k = n.count_value_inputs(); k < n.input_count; ++k)
-      if (const encoded_tensor& t = tensors_[n.inputs[k]]; t.where != place::memory || t.type != dtype::i32)
+      if (const encoded_tensor& t = tensors_[n.inputs[k]];
+          t.where != place::memory ||
+          (t.type != dtype::i32 && !(t.type == dtype::i64 && may_have_long_indexes(n.what))))
         return false;
     const place output = n.what == op::write ? place::memory : place::intermediate;
     for (const std::uint16_t t : std::span(n.outputs).first(n.output_count)) {

@@ -39,7 +39,7 @@ struct encoded_node {
   node_attributes attributes = {};
 
   /// Returns the number of inputs that hold values to compute with, which come first. The other inputs hold positions
-  /// or counts: they are i32 in memory, which engines read without conversion.
+  /// or counts: they are i32 in memory, or i64 for some operations, which engines read without conversion.
   std::size_t count_value_inputs() const noexcept;
 };
 static_assert(sizeof(encoded_node) == 176);

@@ -54,6 +54,14 @@ bool node_maker::is_i32_in_memory(std::string_view input, const value& v) {
   return fine();
 }
 
+bool node_maker::is_index_in_memory(std::string_view input, const value& v) {
+  if (!v.from().memory)
+    refuse(input, "is computed", "i32 or i64 that are read from memory");
+  else if (v.type() != dtype::i32 && v.type() != dtype::i64)
+    refuse(input, cat("holds ", to_string(v.type())), "i32 or i64");
+  return fine();
+}
+
 void node_maker::add_output(dtype type, std::span<const std::int64_t> extents) {
   if (!fine()) return;
   producer::output out{type, {.rank = extents.size()}};
@@ -91,9 +99,7 @@ value not_computed(op what, std::string_view name, std::string_view output, std:
 
 std::string axes_text(std::size_t count) { return counted(count, "axis", "axes"); }
 
-bool is_element(dtype t) noexcept {
-  return epilogue::is_real(t) && t != dtype::f4e2m1x2 && t != dtype::i64 && t != dtype::u64;
-}
+bool is_element(dtype t) noexcept { return epilogue::is_real(t) && t != dtype::f4e2m1x2 && t != dtype::u64; }
 
 dtype floating_type(std::initializer_list<value> of) noexcept {
   for (const value& v : of)

@@ -40,6 +40,8 @@ class node_maker {
   bool has_numbers(std::string_view option, const windows::per_axis& given, std::size_t spatial, std::int64_t least);
   /// Requires an input to be i32 in memory, since engines read it without conversion. Returns fine().
   bool is_i32_in_memory(std::string_view input, const value& v);
+  /// Requires an input to be i32 or i64 in memory. Returns fine().
+  bool is_index_in_memory(std::string_view input, const value& v);
 
   template <class F>
   void with(const F& attributes) {
@@ -65,9 +67,11 @@ value not_computed(op what, std::string_view name, std::string_view output, std:
 
 /// Returns a text for refusals, such as "1 axis" or "3 axes".
 std::string axes_text(std::size_t count);
-/// Returns true if elements may have the type: double represents each of its numbers exactly, and they are real.
+/// Returns true if elements may have the type: they are real, and double represents its numbers exactly, or those of
+/// them that are labels or indexes.
 bool is_element(dtype t) noexcept;
-inline constexpr std::string_view elements = "f32, f64, f16, bf16, an 8-bit float, or an integer of at most 32 bits";
+inline constexpr std::string_view elements =
+    "f32, f64, f16, bf16, an 8-bit float, i64, or an integer of at most 32 bits";
 /// Returns f64 if one of the tensors is f64, otherwise f32. Numbers do not count.
 dtype floating_type(std::initializer_list<value> of) noexcept;
 /// Returns the type of sums of products of a and b: i32 if both are i8, otherwise f64 or f32.

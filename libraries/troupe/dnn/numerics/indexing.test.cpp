@@ -26,11 +26,12 @@ class dnn_indexing : public dnn_numerics {
   }
   // Returns labels, of which some are no class: the ignored one, one too small, or too large.
   stored_tensor& labels(const extents& e, std::int64_t classes) {
-    stored_tensor& t = stored(dtype::i32, e);
+    stored_tensor& t = stored(random.one_of({dtype::i32, dtype::i64}), e);
     t.fill([&] {
       return random.between(0, 4) != 0
                  ? static_cast<double>(random.between(0, classes - 1))
-                 : random.one_of({-100.0, -1.0, static_cast<double>(classes), 16777217.0, -2147483648.0});
+                 : random.one_of({-100.0, -1.0, static_cast<double>(classes), 16777217.0, -2147483648.0,
+                                  t.type() == dtype::i64 ? 4294967296.0 : 0x7fffffff});
     });
     return t;
   }
@@ -73,6 +74,17 @@ TEST_F(dnn_indexing, labels_are_compared_exactly_with_the_largest_numbers_of_flo
   expect_as_defined(all, dtype::f32, 0);
 }
 
+TEST_F(dnn_indexing, integers_of_64_bits_are_converted_as_those_of_32_bits) {
+  for (int i = 0; i < 6 && !HasFailure(); ++i) {
+    const extents e = any_extents(1);
+    stored_tensor& x = stored(dtype::i64, e);
+    x.fill([&] { return static_cast<double>(random.between(-(1ll << 40), 1ll << 40)); });
+    const value of(x.operand<access_mode::read>());
+    expect_as_defined({of, of * 2.0, convert(of, dtype::f32)}, random.one_of({dtype::i64, dtype::f64}), 0);
+    expect_as_defined({convert(of, dtype::f32) * 0.5}, dtype::f32, 0);
+  }
+}
+
 TEST_F(dnn_indexing, indexes_along_a_long_axis_are_exact) {
   expect_as_defined({iota({2, 100'003}, 1), iota({100'003, 2}, 0)}, dtype::f32, 0);
 }
@@ -89,7 +101,7 @@ TEST_F(dnn_indexing, arg_max_and_arg_min_return_the_first_of_equal_elements_and_
         return may_be_nan && random.between(0, 20) == 0 ? std::numeric_limits<double>::quiet_NaN()
                                                         : static_cast<double>(random.between(-9, 9));
       });
-      stored_tensor &most = stored(dtype::i32, reduced(e, axis)), &least = stored(dtype::i32, reduced(e, axis));
+      stored_tensor &most = stored(dtype::i32, reduced(e, axis)), &least = stored(dtype::i64, reduced(e, axis));
       const value of(x.operand<access_mode::read>());
       run(computation{.graph = {write(arg_max(of, axis), most.operand<access_mode::write>()),
                                 write(arg_min(of, axis), least.operand<access_mode::write>())}});

@@ -168,8 +168,8 @@ TEST_F(dnn_refusals, an_elementwise_operation_names_the_wrong_argument) {
   expect_value(x + given({2, 2, 4}),
                "has a sum whose argument 1 is 2 x 2 x 4; expected 2 x 3 x 4, where each extent may be 1");
   expect_value(x + given({3, 4}), "has a sum whose argument 1 has 2 axes; expected 3, as another argument has");
-  expect_value(convert(x, dtype::i64),
-               "has a conversion whose type is i64; expected f32, f64, f16, bf16, an 8-bit float, or "
+  expect_value(convert(x, dtype::u64),
+               "has a conversion whose type is u64; expected f32, f64, f16, bf16, an 8-bit float, i64, or "
                "an integer of at most 32 bits");
   expect_value(reduce(x, reduction_kind::sum, {1, 1}),
                "has a reduction whose axes have one that x does not have, or one twice; expected axes of x, each once");

@@ -55,10 +55,11 @@ bool compares(const encoded_node& n) noexcept {
 
 // Returns for each tensor: true if it may hold integers that float cannot represent.
 std::vector<bool> large_integers(const encoded_graph& g) {
-  // Float can represent neither all sums of i8 products nor all integers of 32 bits.
+  // Float can represent neither all sums of i8 products nor all integers of 32 or 64 bits.
   std::vector<bool> large;
   for (const encoded_tensor& t : g.tensors())
-    large.push_back(t.where != encoded_tensor::place::number && (t.type == dtype::i32 || t.type == dtype::u32));
+    large.push_back(t.where != encoded_tensor::place::number &&
+                    (t.type == dtype::i32 || t.type == dtype::u32 || t.type == dtype::i64));
   const std::vector<bool> small = small_integers(g);
   std::vector<bool> read(large.size()), read_otherwise(large.size()), is_view(large.size());
   for (const encoded_node& n : g.nodes()) {

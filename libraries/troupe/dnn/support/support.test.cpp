@@ -40,7 +40,8 @@ struct node_query {
 
 // Returns the table's text for a word and the type in which a node is computed. The usual type is not mentioned.
 std::string in_type(std::string_view word, dtype computed, dtype elements) {
-  const bool is_long = elements == dtype::f64 || elements == dtype::i32 || elements == dtype::u32;
+  const bool is_long =
+      elements == dtype::f64 || elements == dtype::i32 || elements == dtype::u32 || elements == dtype::i64;
   if (computed == (is_long ? dtype::f64 : dtype::f32)) return std::string(word);
   return computed == elements ? cat(word, " as stored") : cat(word, " in ", to_string(computed));
 }

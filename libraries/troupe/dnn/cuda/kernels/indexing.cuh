@@ -17,6 +17,11 @@ __device__ inline bool may_be_true_in_block([[maybe_unused]] bool x) {
 #endif
 }
 
+__device__ inline i64 index_at(const kernel_arguments::scatter_arguments& r, i64 at) {
+  return r.has_long_indexes != 0 ? static_cast<const std::int64_t*>(r.indexes)[at]
+                                 : static_cast<const std::int32_t*>(r.indexes)[at];
+}
+
 /// A block computes one line of the result at a time, adding parts in their order. It looks at as many indexes at a time
 /// as it has threads.
 template <class N>
@@ -29,7 +34,7 @@ __device__ void scatter_add(const kernel_arguments::scatter_arguments& r) {
       N sums[most_columns] = {};
       for (i64 first = 0; first < r.count; first += blockDim.x) {
         const i64 mine = first + threadIdx.x;
-        const bool is_match = mine < r.count && r.indexes[mine] == index;
+        const bool is_match = mine < r.count && index_at(r, mine) == index;
         if (!may_be_true_in_block(is_match)) continue;
         matches[threadIdx.x] = is_match;
         __syncthreads();

@@ -47,8 +47,8 @@ struct block_scaling_arguments {
 inline constexpr unsigned scatter_threads = 256;
 struct scatter_arguments {
   std::int64_t outer, extent, inner, count;
-  const void* parts;
-  const std::int32_t* indexes;
+  const void *parts, *indexes;
+  std::int64_t has_long_indexes;  ///< 1 if indexes are i64, otherwise they are i32
   void* to;
 };
 

@@ -14,7 +14,8 @@ result<void> enqueue_scatter_add(const operator_step& s, const launch_context& o
                                               .inner = along.inner,
                                               .count = along.count,
                                               .parts = on.at(s.inputs[0]),
-                                              .indexes = static_cast<const std::int32_t*>(on.at(s.inputs[1])),
+                                              .indexes = on.at(s.inputs[1]),
+                                              .has_long_indexes = s.inputs[1].type == dtype::i64,
                                               .to = on.at(s.outputs[0])};
   return launch<"scatter_add">(on, r.outer * r.extent, kernel_arguments::scatter_threads, r);
 }

@@ -6,12 +6,13 @@
 
 namespace troupe::dnn::host {
 
-template <class N>
-void scatter_add(const execution_context& on, const operator_step& step) {
+namespace {
+
+template <class N, class Index>
+void scatter_by(const Index* index, const execution_context& on, const operator_step& step) {
   const location &parts = step.inputs[0], &indexes = step.inputs[1], &y = step.outputs[0];
   const parts_along along(step.attributes.as<gather_attributes>(), y.shape, indexes.shape);
   const N* const from = on.elements<N>(parts);
-  const auto* const index = on.elements<std::int32_t>(indexes);
   N* const to = on.elements<N>(y);
   // Each task adds some columns of all parts, in their order.
   constexpr std::int64_t together = 64;
@@ -29,6 +30,17 @@ void scatter_add(const execution_context& on, const operator_step& step) {
       for (std::int64_t i = 0; i < columns; ++i) sum[i] += part[i];
     }
   });
+}
+
+}  // namespace
+
+template <class N>
+void scatter_add(const execution_context& on, const operator_step& step) {
+  const location& indexes = step.inputs[1];
+  if (indexes.type == dtype::i64)
+    scatter_by<N>(on.elements<std::int64_t>(indexes), on, step);
+  else
+    scatter_by<N>(on.elements<std::int32_t>(indexes), on, step);
 }
 
 TROUPE_HOST_STEP(scatter_add);

@@ -19,8 +19,8 @@ constexpr bool is_sound(op, const iota_attributes& a, const node_counts&) noexce
 }
 
 /// The attributes of gather and scatter_add: the axis of the tensor whose indexes are given. Inputs: the tensor, or the
-/// parts that scatter_add adds; then the indexes, i32 in memory. The parts have the axes of the indexes instead of the
-/// axis.
+/// parts that scatter_add adds; then the indexes, i32 or i64 in memory. The parts have the axes of the indexes instead
+/// of the axis.
 struct gather_attributes {
   std::int64_t axis;
 };

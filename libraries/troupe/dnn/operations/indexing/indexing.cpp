@@ -35,7 +35,7 @@ value index_of_extreme(const char* name, const value& x, std::size_t axis, reduc
 
 // Checks a tensor and indexes along an axis. Returns the extents of gather's result.
 std::vector<std::int64_t> extents_of_parts(node_maker& m, const value& x, const value& indexes, std::size_t axis) {
-  if (!m.has_rank("x", x, 1, tensor_shape::max_rank) || !m.is_i32_in_memory("indexes", indexes) ||
+  if (!m.has_rank("x", x, 1, tensor_shape::max_rank) || !m.is_index_in_memory("indexes", indexes) ||
       !m.has_rank("indexes", indexes, 1, tensor_shape::max_rank))
     return {};
   if (axis >= x.rank())

@@ -22,14 +22,15 @@ inline value full(std::initializer_list<std::int64_t> extents, double number, dt
 /// none of 0 to `classes` - 1 has zeros.
 value one_hot(const value& labels, std::int64_t classes);
 /// Returns the parts of x at indexes along an axis: rows of a table of embeddings, for example. The axes of the
-/// indexes, which are i32 in memory, take the place of the axis. An index that x does not have, also a negative one,
-/// yields NaN, which is 0 as an integer.
+/// indexes, which are i32 or i64 in memory, take the place of the axis. An index that x does not have, also a negative
+/// one, yields NaN, which is 0 as an integer.
 value gather(const value& x, const value& indexes, std::size_t axis);
 /// Returns x + the sums of the parts with each index, in a fixed order. `parts` has the extents of
 /// gather(x, indexes, axis). A part whose index x does not have is left out.
 value scatter_add(const value& x, const value& indexes, const value& parts, std::size_t axis);
 /// Return the index along an axis of the largest or the smallest element, of the first if several are; of the first NaN
-/// if there is one. The axis has the extent 1 in the result, which is a float: write it to i32.
+/// if there is one. The axis has the extent 1 in the result, which is a float: write it to i32 or
+/// i64.
 value arg_max(const value& x, std::size_t axis);
 value arg_min(const value& x, std::size_t axis);
 

@@ -45,9 +45,11 @@ TEST(dnn_indexing, operations_with_indexes_name_what_is_wrong) {
   expect_refusal(arg_min(given(dtype::f32, {4, 0}), 1),
                  "has an arg_min whose x has 0 elements along the axis; expected 1 to 16777216");
   expect_refusal(gather(x, labels, 0), "");
-  expect_refusal(gather(x, x, 0), "has a gather whose indexes holds f32; expected i32");
+  expect_refusal(gather(x, given(dtype::i64, {4, 1}), 0), "");
+  expect_refusal(cross_entropy(x, given(dtype::i64, {4, 1}), 1), "");
+  expect_refusal(gather(x, x, 0), "has a gather whose indexes holds f32; expected i32 or i64");
   expect_refusal(gather(x, labels * 2, 0),
-                 "has a gather whose indexes is computed; expected i32 that are read from "
+                 "has a gather whose indexes is computed; expected i32 or i64 that are read from "
                  "memory");
   expect_refusal(gather(x, labels, 2), "has a gather whose axis is 2; expected less than 2");
   expect_refusal(scatter_add(x, labels, given(dtype::f32, {4, 1, 6}), 0), "");
@@ -58,7 +60,7 @@ TEST(dnn_indexing, operations_with_indexes_name_what_is_wrong) {
   expect_refusal(cross_entropy(x, labels, 0),
                  "has a cross_entropy whose labels is 4 x 1; expected 1 x 6, as x has, but 1 for the classes");
   expect_refusal(cross_entropy(x, given(dtype::f32, {4, 1}), 1),
-                 "has a cross_entropy whose labels hold f32; expected i32");
+                 "has a cross_entropy whose labels hold f32; expected i32 or i64");
   expect_refusal(cross_entropy(x, labels, 1, {.label_smoothing = 2}),
                  "has a cross_entropy whose label_smoothing is 2.000000; expected 0 to 1");
   expect_refusal(cross_entropy(x, labels, 1, {.ignored = -16'777'216}),

@@ -25,7 +25,8 @@ value cross_entropy(const value& x, const value& labels, std::size_t over, const
   if (!std::ranges::equal(labels.extents(), of_labels))
     m.refuse_extents("labels", labels,
                      cat(detail::node_maker::text_of(of_labels), ", as x has, but 1 for the classes"));
-  if (labels.type() != dtype::i32) m.refuse("labels", cat("hold ", to_string(labels.type())), "i32");
+  if (labels.type() != dtype::i32 && labels.type() != dtype::i64)
+    m.refuse("labels", cat("hold ", to_string(labels.type())), "i32 or i64");
   if (classes < 1 || classes > most_iota) m.refuse("classes", cat("are ", classes), cat("1 to ", most_iota));
   if (!(o.label_smoothing >= 0 && o.label_smoothing <= 1))
     m.refuse("label_smoothing", "is " + std::to_string(o.label_smoothing), "0 to 1");

@@ -13,9 +13,9 @@ struct cross_entropy_options {
   std::int64_t ignored = -100;  ///< the label whose loss and gradient are 0
 };
 
-/// Returns -log(softmax(x)) at the labels, which are i32. They have the extents of x, but 1 along the axis of the
-/// classes, as the result has. A label that is no class, and not the ignored one, has the loss NaN and the gradient 0.
-/// A GPU computes the loss and, with `gradients`, the gradient of x in one launch, and reads x once if there are at
+/// Returns -log(softmax(x)) at the labels, which are i32 or i64. They have the extents of x, but 1 along the axis of
+/// the classes, as the result has. A label that is no class, and not the ignored one, has the loss NaN and the gradient
+/// 0. A GPU computes the loss and, with `gradients`, the gradient of x in one launch, and reads x once if there are at
 /// most 16384 classes along the last axis.
 value cross_entropy(const value& x, const value& labels, std::size_t over, const cross_entropy_options& o = {});
 
