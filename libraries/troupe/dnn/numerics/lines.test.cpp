@@ -119,6 +119,32 @@ TEST_F(dnn_lines, gradients_of_selected_elements_reach_these_alone) {
   EXPECT_EQ(dx.values(), (std::vector<double>{1, 0, 0, 0}));
 }
 
+TEST_F(dnn_lines, softmax_and_reductions_of_many_neighboring_lines_match_the_definition) {
+  for (const dtype t : {dtype::f32, dtype::f64})
+    for (const std::int64_t inner : {1, 31, 300, 513}) {
+      const extents e{random.between(1, 3), random.between(1, 40), inner};
+      const value x = given(t, e), dy = given(t, e);
+      expect_as_defined({softmax(x, 1), log_softmax(x, 1), softmax_gradient(dy, softmax(x, 1), 1),
+                         log_softmax_gradient(dy, log_softmax(x, 1), 1)},
+                        t, 2e-5);
+      std::vector<value> all;
+      for (int k = 0; k < 8; ++k) {
+        const auto how = static_cast<reduction_kind>(k);
+        if (how != reduction_kind::product) all.insert(all.end(), {reduce(x, how, {1}), reduce(x, how, {0, 1})});
+      }
+      expect_as_defined(all, t, 2e-5);
+    }
+  // NaN and infinities, of all lines and of one.
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  stored_tensor& x = stored(dtype::f32, {3, 40}, dense);
+  x.fill([&, i = 0]() mutable { return ++i % 7 == 0 ? nan : i % 11 == 0 ? -HUGE_VAL : i % 13 == 0 ? HUGE_VAL : i; });
+  const value of(x.operand<access_mode::read>());
+  expect_as_defined({softmax(of, 0), log_softmax(of, 0), reduce(of, reduction_kind::maximum, {0}),
+                     reduce(of, reduction_kind::minimum, {0}), reduce(of, reduction_kind::absolute_maximum, {0}),
+                     reduce(of, reduction_kind::maximum, {1})},
+                    dtype::f32, 2e-5);
+}
+
 TEST_F(dnn_lines, slices_with_steps_and_their_gradients_match_the_definition) {
   for (const dtype t : {dtype::f32, dtype::bf16})
     for (int i = 0; i < 20 && !HasFailure(); ++i) {

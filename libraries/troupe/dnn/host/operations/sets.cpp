@@ -53,15 +53,52 @@ TROUPE_INLINE N best_along(const N* x, std::int64_t n, bool absolute) noexcept {
   for (std::int64_t k = 1; k < wide; ++k) best[0] = take(best[0], best[k]);
   return best[0];
 }
+// Adds elements to the sums beside them.
+template <class N>
+TROUPE_INLINE void add_elements(const N* x, std::int64_t n, reduction_kind how, double* sums) noexcept {
+  const auto add_each = [&](auto of) {
+    for (std::int64_t i = 0; i < n; ++i) sums[i] += of(static_cast<double>(x[i]));
+  };
+  if (how == reduction_kind::norm1) return add_each([](double v) { return v < 0 ? -v : v; });
+  if (how == reduction_kind::norm2) return add_each([](double v) { return v * v; });
+  add_each([](double v) { return v; });
+}
+// Combines elements with the maxima or minima beside them.
+template <class N>
+TROUPE_INLINE void take_elements(const N* x, std::int64_t n, reduction_kind how, double* best) noexcept {
+  const auto take_each = [&](auto is_better, auto of) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      const double v = of(static_cast<double>(x[i])), old = best[i];
+      best[i] = (is_better(old, v) | (old != old)) ? old : v;
+    }
+  };
+  const auto same = [](double v) { return v; };
+  const auto is_larger = [](double a, double b) { return a > b; };
+  if (how == reduction_kind::minimum) return take_each([](double a, double b) { return a < b; }, same);
+  if (how == reduction_kind::maximum) return take_each(is_larger, same);
+  take_each(is_larger, [](double v) { return v < 0 ? -v : v; });
+}
 // Functions that are compiled for several kinds of processor; templates cannot be.
-#define TROUPE_DNN_BEST(N)                                                                \
-  TROUPE_FOR_EACH_PROCESSOR                                                               \
-  double best_of(const N* x, std::int64_t n, bool larger, bool absolute) noexcept {       \
-    return larger ? best_along<true>(x, n, absolute) : best_along<false>(x, n, absolute); \
+#define TROUPE_DNN_LINES(N)                                                                                \
+  TROUPE_FOR_EACH_PROCESSOR                                                                                \
+  double best_of(const N* x, std::int64_t n, bool larger, bool absolute) noexcept {                        \
+    return larger ? best_along<true>(x, n, absolute) : best_along<false>(x, n, absolute);                  \
+  }                                                                                                        \
+  TROUPE_FOR_EACH_PROCESSOR                                                                                \
+  void add_line(const N* x, std::int64_t n, reduction_kind how, double* sums) noexcept {                   \
+    add_elements(x, n, how, sums);                                                                         \
+  }                                                                                                        \
+  TROUPE_FOR_EACH_PROCESSOR                                                                                \
+  void take_line(const N* x, std::int64_t n, reduction_kind how, double* best) noexcept {                  \
+    take_elements(x, n, how, best);                                                                        \
+  }                                                                                                        \
+  TROUPE_FOR_EACH_PROCESSOR                                                                                \
+  void add_products(const N* x, const N* y, std::int64_t n, double* sums) noexcept {                       \
+    for (std::int64_t i = 0; i < n; ++i) sums[i] += static_cast<double>(x[i]) * static_cast<double>(y[i]); \
   }
-TROUPE_DNN_BEST(float)
-TROUPE_DNN_BEST(double)
-#undef TROUPE_DNN_BEST
+TROUPE_DNN_LINES(float)
+TROUPE_DNN_LINES(double)
+#undef TROUPE_DNN_LINES
 
 auto combiner_of(reduction_kind k) noexcept {
   if (k == reduction_kind::maximum || k == reduction_kind::absolute_maximum) return &larger;
@@ -89,6 +126,10 @@ void reduce(const execution_context& on, const operator_step& step) {
           *sums += sum_along(n, [&](std::int64_t i) { return element_of(a.kind, line[i]); });
         else if (chooses && stride == 0)
           combine(*sums, best_of(line, n, combine == &larger, a.kind == reduction_kind::absolute_maximum));
+        else if (adds && stride == 1)
+          add_line(line, n, a.kind, sums);
+        else if (chooses && stride == 1)
+          take_line(line, n, a.kind, sums);
         else
           for (std::int64_t i = 0; i < n; ++i) combine(sums[i * stride], element_of(a.kind, line[i]));
       },
@@ -104,23 +145,77 @@ void reduce(const execution_context& on, const operator_step& step) {
 
 namespace {
 
-// The lines along one axis of a tensor: `count` lines of `length` elements with the stride `stride`.
-struct lines_along {
-  std::int64_t length, stride = 1, count;
-  lines_along(const tensor_shape& s, std::int64_t axis) : length(s.extents[static_cast<std::size_t>(axis)]) {
-    for (std::size_t i = static_cast<std::size_t>(axis) + 1; i < s.rank; ++i) stride *= s.extents[i];
-    count = elements_of(s) / length;
-  }
-  std::int64_t begin(std::int64_t line) const noexcept { return line / stride * stride * length + line % stride; }
-};
+// The most neighboring lines whose softmax is computed together; their elements at one index are neighbors.
+constexpr std::int64_t most_lines = 256;
+// Elements of a single line that are computed at a time.
+constexpr std::int64_t most_of_line = 1024;
+
+// Calls `f(begin, count)` for groups of neighboring lines, on several threads: few groups, but some for each thread.
+template <class F>
+void for_each_group(const execution_context& on, const lines_along& all, F&& f) {
+  const std::int64_t of_thread = all.outer * all.inner / (4 * static_cast<std::int64_t>(on.team.threads())),
+                     together = std::clamp<std::int64_t>(of_thread, 32, most_lines),
+                     groups = (all.inner + together - 1) / together;
+  on.team.spread(all.outer * groups, std::max<std::int64_t>(1, 4096 / (all.extent * std::min(all.inner, together))),
+                 [&](std::int64_t task) {
+                   const std::int64_t first = task % groups * together;
+                   f(task / groups * all.extent * all.inner + first, std::min(together, all.inner - first));
+                 });
+}
+
+template <class N>
+void exponentials(N* x, std::int64_t n) noexcept {
+  epilogue::host::apply(epilogue::op::exponential, x, x, x, x, n);
+}
+template <class N>
+double sum_of(const N* x, std::int64_t n) noexcept {
+  return sum_along(n, [&](std::int64_t i) { return static_cast<double>(x[i]); });
+}
 
 // Computes the softmax of a contiguous line.
 template <class N>
-void softmax_line(const N* in, N most, N* out, std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i) out[i] = in[i] - most;
-  epilogue::host::apply(epilogue::op::exponential, out, out, out, out, n);
-  const N by = static_cast<N>(1 / sum_along(n, [&](std::int64_t i) { return static_cast<double>(out[i]); }));
-  for (std::int64_t i = 0; i < n; ++i) out[i] *= by;
+void softmax_of_line(const N* in, N* out, std::int64_t n, bool is_logarithmic) {
+  const N most = static_cast<N>(best_of(in, n, true, false));
+  N some[most_of_line];
+  double sum = 0;
+  for (std::int64_t first = 0; first < n; first += most_of_line) {
+    const std::int64_t count = std::min(most_of_line, n - first);
+    N* const e = is_logarithmic ? some : out + first;
+    for (std::int64_t i = 0; i < count; ++i) e[i] = in[first + i] - most;
+    exponentials(e, count);
+    sum += sum_of(e, count);
+  }
+  const N by = static_cast<N>(is_logarithmic ? std::log(sum) : 1 / sum);
+  if (is_logarithmic)
+    for (std::int64_t i = 0; i < n; ++i) out[i] = in[i] - most - by;
+  else
+    for (std::int64_t i = 0; i < n; ++i) out[i] *= by;
+}
+
+// Computes the softmax of neighboring lines of `extent` elements with the stride `stride`.
+template <class N>
+void softmax_of_lines(const N* in, N* out, std::int64_t lines, std::int64_t extent, std::int64_t stride,
+                      bool is_logarithmic) {
+  using enum epilogue::op;
+  N most[most_lines], by[most_lines], some[most_lines];
+  double sums[most_lines] = {};
+  std::copy_n(in, lines, most);
+  for (std::int64_t i = 1; i < extent; ++i) {
+    const N* const x = in + i * stride;
+    epilogue::host::apply(maximum, most, most, x, x, lines);
+  }
+  for (std::int64_t i = 0; i < extent; ++i) {
+    N* const e = is_logarithmic ? some : out + i * stride;
+    epilogue::host::apply(subtract, e, in + i * stride, most, most, lines);
+    exponentials(e, lines);
+    add_line(e, lines, reduction_kind::sum, sums);
+  }
+  for (std::int64_t k = 0; k < lines; ++k) by[k] = static_cast<N>(is_logarithmic ? std::log(sums[k]) : 1 / sums[k]);
+  for (std::int64_t i = 0; i < extent; ++i) {
+    N* const y = out + i * stride;
+    if (is_logarithmic) epilogue::host::apply(subtract, y, in + i * stride, most, most, lines);
+    epilogue::host::apply(is_logarithmic ? subtract : multiply, y, y, by, by, lines);
+  }
 }
 
 }  // namespace
@@ -128,48 +223,76 @@ void softmax_line(const N* in, N most, N* out, std::int64_t n) {
 template <class N>
 void softmax(const execution_context& on, const operator_step& step) {
   const auto a = step.attributes.as<softmax_attributes>();
-  const location &x = step.inputs[0], &y = step.outputs[0];
-  const lines_along all(x.shape, a.over);
-  const N* const from = on.elements<N>(x);
-  N* const to = on.elements<N>(y);
-  on.team.spread(all.count, std::max<std::int64_t>(1, 4096 / all.length), [&](std::int64_t l) {
-    const N* const in = from + all.begin(l);
-    N* const out = to + all.begin(l);
-    N most = in[0];
-    for (std::int64_t i = 1; i < all.length; ++i)
-      most = in[i * all.stride] > most || in[i * all.stride] != in[i * all.stride] ? in[i * all.stride] : most;
-    if (all.stride == 1 && a.logarithmic == 0) return softmax_line(in, most, out, all.length);
-    double sum = 0;
-    for (std::int64_t i = 0; i < all.length; ++i) {
-      const N e = std::exp(in[i * all.stride] - most);
-      sum += static_cast<double>(e);
-      if (a.logarithmic == 0) out[i * all.stride] = e;
-    }
-    const N by = a.logarithmic == 0 ? static_cast<N>(1 / sum) : static_cast<N>(std::log(sum));
-    for (std::int64_t i = 0; i < all.length; ++i)
-      out[i * all.stride] = a.logarithmic == 0 ? out[i * all.stride] * by : in[i * all.stride] - most - by;
+  const lines_along all = lines_of(step.inputs[0].shape, a.over);
+  const N* const from = on.elements<N>(step.inputs[0]);
+  N* const to = on.elements<N>(step.outputs[0]);
+  for_each_group(on, all, [&](std::int64_t begin, std::int64_t lines) {
+    if (all.inner == 1)
+      softmax_of_line(from + begin, to + begin, all.extent, a.logarithmic != 0);
+    else
+      softmax_of_lines(from + begin, to + begin, lines, all.extent, all.inner, a.logarithmic != 0);
   });
 }
+
+namespace {
+
+// The gradient of softmax: y * (dy - the sum of y * dy); of its logarithm: dy - exp(y) * the sum of dy.
+template <class N>
+void gradient_of_line(const N* dy, const N* y, N* dx, std::int64_t n, bool is_logarithmic) {
+  if (!is_logarithmic) {
+    const N sum = static_cast<N>(
+        sum_along(n, [&](std::int64_t i) { return static_cast<double>(dy[i]) * static_cast<double>(y[i]); }));
+    for (std::int64_t i = 0; i < n; ++i) dx[i] = y[i] * (dy[i] - sum);
+    return;
+  }
+  const N sum = static_cast<N>(sum_of(dy, n));
+  N some[most_of_line];
+  for (std::int64_t first = 0; first < n; first += most_of_line) {
+    const std::int64_t count = std::min(most_of_line, n - first);
+    std::copy_n(y + first, count, some);
+    exponentials(some, count);
+    for (std::int64_t i = 0; i < count; ++i) dx[first + i] = dy[first + i] - some[i] * sum;
+  }
+}
+template <class N>
+void gradient_of_lines(const N* dy, const N* y, N* dx, std::int64_t lines, std::int64_t extent, std::int64_t stride,
+                       bool is_logarithmic) {
+  using enum epilogue::op;
+  double sums[most_lines] = {};
+  for (std::int64_t i = 0; i < extent * stride; i += stride) {
+    if (is_logarithmic)
+      add_line(dy + i, lines, reduction_kind::sum, sums);
+    else
+      add_products(dy + i, y + i, lines, sums);
+  }
+  N sum[most_lines], some[most_lines];
+  for (std::int64_t k = 0; k < lines; ++k) sum[k] = static_cast<N>(sums[k]);
+  for (std::int64_t i = 0; i < extent * stride; i += stride) {
+    if (is_logarithmic) {
+      std::copy_n(y + i, lines, some);
+      exponentials(some, lines);
+      epilogue::host::apply(multiply, some, some, sum, sum, lines);
+      epilogue::host::apply(subtract, dx + i, dy + i, some, some, lines);
+    } else {
+      epilogue::host::apply(subtract, some, dy + i, sum, sum, lines);
+      epilogue::host::apply(multiply, dx + i, y + i, some, some, lines);
+    }
+  }
+}
+
+}  // namespace
 
 template <class N>
 void softmax_gradient(const execution_context& on, const operator_step& step) {
   const auto a = step.attributes.as<softmax_attributes>();
-  const location &dy = step.inputs[0], &y = step.inputs[1], &dx = step.outputs[0];
-  const lines_along all(y.shape, a.over);
-  const N *const d = on.elements<N>(dy), *const from = on.elements<N>(y);
-  N* const to = on.elements<N>(dx);
-  on.team.spread(all.count, std::max<std::int64_t>(1, 4096 / all.length), [&](std::int64_t l) {
-    const std::int64_t at = all.begin(l);
-    double total = 0;
-    for (std::int64_t i = 0; i < all.length; ++i) {
-      const std::int64_t p = at + i * all.stride;
-      total += static_cast<double>(d[p]) * (a.logarithmic == 0 ? static_cast<double>(from[p]) : 1);
-    }
-    const N sum = static_cast<N>(total);
-    for (std::int64_t i = 0; i < all.length; ++i) {
-      const std::int64_t p = at + i * all.stride;
-      to[p] = a.logarithmic == 0 ? from[p] * (d[p] - sum) : d[p] - std::exp(from[p]) * sum;
-    }
+  const lines_along all = lines_of(step.inputs[1].shape, a.over);
+  const N *const dy = on.elements<N>(step.inputs[0]), *const y = on.elements<N>(step.inputs[1]);
+  N* const dx = on.elements<N>(step.outputs[0]);
+  for_each_group(on, all, [&](std::int64_t at, std::int64_t lines) {
+    if (all.inner == 1)
+      gradient_of_line(dy + at, y + at, dx + at, all.extent, a.logarithmic != 0);
+    else
+      gradient_of_lines(dy + at, y + at, dx + at, lines, all.extent, all.inner, a.logarithmic != 0);
   });
 }
 
