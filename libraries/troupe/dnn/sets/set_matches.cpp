@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Troupe authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <set>
 #include <troupe/dnn/operations/normalization/attributes.hpp>
 #include <troupe/dnn/operations/reductions/attributes.hpp>
 #include <troupe/dnn/operations/shaping/attributes.hpp>
@@ -129,7 +130,9 @@ class match_finder {
     complete(m);
     for (bool grows = true; grows;) {
       grows = false;
-      for (std::size_t i = 0; i < g_.graph.nodes().size(); ++i) {
+      std::set<std::size_t> near = neighbors_of(m);
+      for (auto next = near.begin(); next != near.end();) {
+        const std::size_t i = *next++;
         if (!may_join(m, i)) continue;
         set_match larger = m;
         larger.nodes.push_back(static_cast<std::uint16_t>(i));
@@ -137,8 +140,19 @@ class match_finder {
         // A set whose elements several blocks read has too many for one.
         if (!complete(larger) || (m.is_divided && !larger.is_divided)) continue;
         m = std::move(larger), grows = true;
+        near = neighbors_of(m), next = near.upper_bound(i);
       }
     }
+  }
+  // Returns the nodes that exchange a tensor with the match, in order.
+  std::set<std::size_t> neighbors_of(const set_match& m) const {
+    std::set<std::size_t> out;
+    for (const std::uint16_t n : m.nodes)
+      for (const std::uint16_t t : outputs(n))
+        for (const std::size_t reader : g_.uses.readers_of(t)) out.insert(reader);
+    for (const fusion_match::tensor& t : m.inputs)
+      if (const auto producer = g_.uses.producer_of(t.number)) out.insert(*producer);
+    return out;
   }
 
   // Returns true if the node is of a kind that may join, and exchanges a tensor with the match.
