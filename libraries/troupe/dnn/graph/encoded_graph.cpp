@@ -45,6 +45,32 @@ std::size_t value_inputs_of(const encoded_node& n) noexcept {
 // Indexes of these operations may be i64, all other positions and counts are i32.
 bool may_have_long_indexes(op what) noexcept { return what == op::gather || what == op::scatter_add; }
 
+// Returns false if attributes would make an engine leave the tensors of an operation on slices or lines.
+bool has_sound_lines(const encoded_node& n, std::span<const encoded_tensor> all) noexcept {
+  if (n.what != op::slice && n.what != op::cumulative_sum && n.what != op::top_k) return true;
+  const tensor_shape& x = all[n.inputs[0]].shape;
+  const std::size_t axis =
+      n.what == op::cumulative_sum ? static_cast<std::size_t>(n.attributes.as<cumulative_attributes>().axis)
+      : n.what == op::top_k        ? static_cast<std::size_t>(n.attributes.as<selection_attributes>().axis)
+                                   : 0;
+  if (axis >= x.rank || (n.what == op::top_k && x.extents[axis] > most_iota)) return false;
+  for (const std::uint16_t t : std::span(n.outputs).first(n.output_count)) {
+    const tensor_shape& y = all[t].shape;
+    if (y.rank != x.rank) return false;
+    for (std::size_t i = 0; i < x.rank; ++i) {
+      if (n.what == op::slice) {
+        const auto a = n.attributes.as<slice_attributes>();
+        if (a.step[i] < 1 || a.first[i] < 0 || a.first[i] >= x.extents[i] ||
+            (x.extents[i] - 1 - a.first[i]) / a.step[i] < y.extents[i] - 1)
+          return false;
+      } else if (n.what == op::top_k && i == axis ? y.extents[i] > x.extents[i] : y.extents[i] != x.extents[i]) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
 // What the attributes of an operation determine.
 struct attribute_rules {
   bool (*is_sound)(const encoded_node& n) noexcept;
@@ -128,6 +154,7 @@ bool encoded_graph::is_sound() const noexcept {
       if (t >= tensors_.size() || tensors_[t].where != output || states[t] != state::not_computed) return false;
       states[t] = n.what == op::write ? state::written : state::computed;
     }
+    if (!has_sound_lines(n, tensors_)) return false;
   }
   return true;
 }

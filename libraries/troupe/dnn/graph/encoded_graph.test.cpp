@@ -3,6 +3,7 @@
 #include <cstring>
 #include <troupe/dnn/operations/attention/attributes.hpp>
 #include <troupe/dnn/operations/blocks/attributes.hpp>
+#include <troupe/dnn/operations/cumulative/attributes.hpp>
 #include <troupe/dnn/operations/indexing/attributes.hpp>
 #include <troupe/dnn/operations/normalization/attributes.hpp>
 #include <troupe/dnn/operations/pointwise/attributes.hpp>
@@ -10,6 +11,8 @@
 #include <troupe/dnn/operations/random/attributes.hpp>
 #include <troupe/dnn/operations/reductions/attributes.hpp>
 #include <troupe/dnn/operations/resampling/attributes.hpp>
+#include <troupe/dnn/operations/selection/attributes.hpp>
+#include <troupe/dnn/operations/shaping/attributes.hpp>
 #include <troupe/dnn/testing/encoding.hpp>
 
 namespace troupe::dnn {
@@ -83,6 +86,24 @@ TEST(encoded_graphs, a_truncated_encoding_or_a_wrong_count_yields_an_empty_graph
   EXPECT_TRUE(large.encoded().empty());
 }
 
+// Adds a slice of the first tensor, which is 2 x 2.
+void add_slice(encoding& e, std::array<std::int64_t, 2> first, std::array<std::int64_t, 2> step,
+               std::initializer_list<std::int64_t> to) {
+  slice_attributes a{};
+  for (std::size_t i = 0; i < 2; ++i) a.first[i] = first[i], a.step[i] = step[i];
+  const auto y = e.intermediate(to);
+  e.node(op::slice, {0}, {y}, a);
+}
+TEST(encoded_graphs, slices_and_lines_within_the_tensor_are_accepted) {
+  encoding e = small_graph();
+  add_slice(e, {1, 0}, {1, 1}, {1, 2});
+  add_slice(e, {0, 1}, {1, 5}, {2, 1});
+  const auto values = e.intermediate({2, 1}), indexes = e.intermediate({2, 1}), sums = e.intermediate({2, 2});
+  e.node(op::top_k, {0}, {values, indexes}, selection_attributes{1, 0});
+  e.node(op::cumulative_sum, {0}, {sums}, cumulative_attributes{1, 0, 0});
+  EXPECT_FALSE(e.encoded().empty());
+}
+
 TEST(encoded_graphs, damage_to_any_part_yields_an_empty_graph) {
   const struct {
     const char* what;
@@ -109,6 +130,26 @@ TEST(encoded_graphs, damage_to_any_part_yields_an_empty_graph) {
       {"memory written without a write", [](encoding& e) { e.nodes[0].outputs[0] = 3, e.nodes[1].inputs[0] = 0; }},
       {"write to a tensor between nodes", [](encoding& e) { e.nodes[1].outputs[0] = e.intermediate({2, 2}); }},
       {"write to a number", [](encoding& e) { e.nodes[1].outputs[0] = e.number(1); }},
+      {"slice with a step of 0", [](encoding& e) { add_slice(e, {}, {1, 0}, {2, 1}); }},
+      {"slice with a negative index", [](encoding& e) { add_slice(e, {-1, 0}, {1, 1}, {2, 1}); }},
+      {"slice beyond the tensor", [](encoding& e) { add_slice(e, {1, 0}, {1, 1}, {2, 1}); }},
+      {"slice beyond the tensor by its step", [](encoding& e) { add_slice(e, {}, {2, 1}, {2, 1}); }},
+      {"slice with other axes", [](encoding& e) { add_slice(e, {}, {1, 1}, {2}); }},
+      {"more selected elements than there are",
+       [](encoding& e) {
+         const auto values = e.intermediate({2, 3}), indexes = e.intermediate({2, 3});
+         e.node(op::top_k, {0}, {values, indexes}, selection_attributes{1, 0});
+       }},
+      {"selection along an axis that the tensor does not have",
+       [](encoding& e) {
+         const auto values = e.intermediate({2, 2}), indexes = e.intermediate({2, 2});
+         e.node(op::top_k, {0}, {values, indexes}, selection_attributes{2, 0});
+       }},
+      {"cumulative sum of other extents",
+       [](encoding& e) {
+         const auto y = e.intermediate({2, 3});
+         e.node(op::cumulative_sum, {0}, {y}, cumulative_attributes{1, 0, 0});
+       }},
       {"computed number", [](encoding& e) { e.node(op::reshape, {1}, {e.number(1)}); }},
       {"no type", [](encoding& e) { e.tensors[2].type = dtype{}; }},
       {"unknown type", [](encoding& e) { e.tensors[2].type = static_cast<dtype>(200); }},

@@ -180,7 +180,7 @@ TEST_F(dnn_lines, rotated_pairs_and_their_gradients_match_the_definition) {
         const value x = given(t, e), positions(at.operand<access_mode::read>());
         const value y = rotary(x, positions, o), z = rotary(x, value(at_each.operand<access_mode::read>()), o);
         EXPECT_EQ(y.type(), t);
-        expect_as_defined({y, z}, t, t == dtype::bf16 ? 1e-2 : 1e-5);
+        expect_as_defined({y, z}, t, t == dtype::bf16 ? 1e-2 : t == dtype::f64 ? 1e-12 : 1e-5);
         if (t != dtype::bf16) expect_as_defined({gradients(weighted_sum(y), {x})[0]}, dtype::f32, 1e-5);
       }
 }
@@ -236,6 +236,17 @@ TEST_F(dnn_lines, a_norm_may_have_a_scale_or_an_offset_alone) {
       const value y = layer_norm(x, 1, 1e-2, affine{scale}).y;
       expect_as_defined({gradients(weighted_sum(y), {scale})[0]}, dtype::f32, 1e-3);
     }
+}
+
+TEST_F(dnn_lines, large_integers_keep_all_digits_between_steps) {
+  stored_tensor &x = stored(dtype::i32, {2}), &twice = stored(dtype::i32, {4}), &next = stored(dtype::i32, {2, 2});
+  x.fill([i = 0]() mutable { return i++ == 0 ? 16777217.0 : 2.0; });
+  const value of(x.operand<access_mode::read>()), sums = cumulative_sum(of, 0);
+  run(computation{.graph = {write(concatenate({sums, top_k(of, 0, 2).values}, 0), twice.operand<access_mode::write>()),
+                            write(transpose(reshape(concatenate({sums + 1.0, sums}, 0), {2, 2}), {1, 0}),
+                                  next.operand<access_mode::write>())}});
+  EXPECT_EQ(twice.values(), (std::vector<double>{16777217, 16777219, 16777217, 2}));
+  EXPECT_EQ(next.values(), (std::vector<double>{16777218, 16777217, 16777220, 16777219}));
 }
 
 TEST_F(dnn_lines, a_single_element_may_be_written_to_memory_with_other_axes) {

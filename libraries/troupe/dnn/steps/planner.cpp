@@ -79,9 +79,13 @@ class planner {
   void copy(const location& from, const location& to);
   location new_buffer(const tensor_shape& s, dtype type);
   location new_buffer(const tensor_shape& s) { return new_buffer(with_dense_strides(s, false), out_.compute_type); }
-  // Returns the type in which a tensor is stored: narrower than computed values if it was rounded.
+  // Returns the type in which a tensor is stored: narrower than computed values if it was rounded. In a graph that is
+  // computed in f64, only a conversion rounds to f32.
   dtype stored_type(std::uint16_t t) const noexcept {
-    return bytes_of(tensor(t).type) < bytes_of(out_.compute_type) ? tensor(t).type : out_.compute_type;
+    const dtype type = tensor(t).type;
+    const auto by = uses_.producer_of(t);
+    const bool is_rounded = type != dtype::f32 || (by && graph_.nodes()[*by].what == op::convert);
+    return is_rounded && bytes_of(type) < bytes_of(out_.compute_type) ? type : out_.compute_type;
   }
   location new_workspace(std::uint64_t bytes) {
     return new_buffer({.rank = 1, .extents = {static_cast<std::int64_t>(bytes)}, .strides = {1}}, dtype::u8);
@@ -410,7 +414,8 @@ location planner::dense_values(std::uint16_t t) {
   return fits ? l : copy_with_layout(t, l.shape, out_.compute_type);
 }
 
-// Returns the elements of a tensor as a dense tensor of the type in which they are stored: for i32 in memory, i32.
+// Returns the elements of a tensor as a dense tensor of the type in which they are stored: of indexes in memory, their
+// own.
 location planner::dense_as_stored(std::uint16_t t) {
   const location l = location_of(t);
   if (is_dense(l.shape)) return l;

@@ -314,6 +314,19 @@ TEST_F(dnn_plans, a_conversion_after_a_full_kernel_is_part_of_that_kernel) {
   for (const location& l : std::get<elementwise_kernel>(steps.steps[1]).operands) EXPECT_EQ(l.shape.rank, 2u);
 }
 
+TEST_F(dnn_plans, only_integers_that_f32_does_not_represent_cause_a_plan_in_f64) {
+  const value x = given(dtype::f32, {1, 8}), labels = given(dtype::i64, {1, 1}), integers = given(dtype::i32, {1, 8});
+  const value indexes = top_k(x, 1, 2).indexes;
+  for (const written& w : {to(reshape(arg_max(x, 1), {1}), dtype::i32), to(reshape(indexes, {2}), dtype::i32),
+                           to(convert(indexes, dtype::i64), dtype::i64), to(cross_entropy(x, labels, 1), dtype::f32),
+                           to(gather(x, labels, 1), dtype::f32), to(x * convert(integers, dtype::f32), dtype::f32),
+                           to(iota({1, 8}, 1), dtype::i64)})
+    EXPECT_EQ(plan({w}).compute_type, dtype::f32);
+  for (const value& v :
+       {integers * 2, cumulative_sum(integers, 1), top_k(integers, 1, 2).values, reshape(labels, {1}) + 1})
+    EXPECT_EQ(plan({to(v, dtype::f32)}).compute_type, dtype::f64);
+}
+
 TEST_F(dnn_plans, long_chains_are_planned) {
   value x = given(dtype::f32, {4, 4});
   for (int i = 0; i < 20'000; ++i) x = i % 100 == 0 ? transpose(x, {1, 0}) : sin(x);

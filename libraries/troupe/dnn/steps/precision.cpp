@@ -22,8 +22,9 @@ bool is_small_number(const encoded_tensor& t) noexcept {
   return t.where == encoded_tensor::place::number && std::abs(t.number) < static_cast<double>(most_iota) &&
          std::trunc(t.number) == t.number;
 }
-// Returns for each tensor: true if it has only integers of less than 24 bits, because it is an iota, or is chosen from
-// such tensors.
+bool is_view_of_all(op what) noexcept { return what == op::reshape || what == op::transposition || what == op::slice; }
+// Returns for each tensor: true if it has only integers of less than 24 bits, because it is an iota, or indexes of
+// top_k, or is chosen from such tensors.
 std::vector<bool> small_integers(const encoded_graph& g) {
   std::vector<bool> small;
   for (const encoded_tensor& t : g.tensors()) small.push_back(is_small_number(t));
@@ -35,6 +36,9 @@ std::vector<bool> small_integers(const encoded_graph& g) {
     };
     auto out = small[n.outputs[0]];
     if (n.what == op::iota) out = true;
+    if (n.what == op::top_k) small[n.outputs[1]] = true;
+    const bool is_wide = g.tensors()[n.outputs[0]].type >= dtype::i32 || g.tensors()[n.outputs[0]].type == dtype::f32;
+    if (is_view_of_all(n.what) || (n.what == op::convert && is_wide)) out = all_from(0);
     if (n.what == op::reduction) {
       const reduction_kind k = n.attributes.as<reduction_attributes>().kind;
       out = (k == reduction_kind::minimum || k == reduction_kind::maximum) && all_from(0);
@@ -46,7 +50,6 @@ std::vector<bool> small_integers(const encoded_graph& g) {
   }
   return small;
 }
-bool is_view_of_all(op what) noexcept { return what == op::reshape || what == op::transposition || what == op::slice; }
 bool compares(const encoded_node& n) noexcept {
   if (n.what != op::pointwise) return false;
   const epilogue::op f = n.attributes.as<pointwise_attributes>().function;
@@ -63,7 +66,9 @@ std::vector<bool> large_integers(const encoded_graph& g) {
   const std::vector<bool> small = small_integers(g);
   std::vector<bool> read(large.size()), read_otherwise(large.size()), is_view(large.size());
   for (const encoded_node& n : g.nodes()) {
-    if (n.what == op::top_k) large[n.outputs[1]] = false;
+    if (n.what != op::write)
+      for (const std::uint16_t t : std::span(n.outputs).first(n.output_count))
+        if (small[t]) large[t] = false;
     if (n.what == op::pooling_with_indexes && has_small_images(g.tensors()[n.inputs[0]])) large[n.outputs[1]] = false;
     if (n.what == op::write &&
         (small[n.inputs[0]] || (!large[n.inputs[0]] && g.tensors()[n.inputs[0]].type == dtype::i32)))

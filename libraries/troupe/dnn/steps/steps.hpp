@@ -65,7 +65,7 @@ struct elementwise_kernel {
 };
 
 /// A node that is not elementwise. Its tensors are dense, and have the type in which the graph is computed; inputs from
-/// `count_value_inputs()` on are i32 instead.
+/// `count_value_inputs()` on are i32 or i64 instead.
 struct operator_step {
   op what{};
   node_attributes attributes;

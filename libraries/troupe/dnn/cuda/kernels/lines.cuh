@@ -136,8 +136,25 @@ __device__ inline unsigned last_digit(unsigned (&counts)[2][line_threads], i64& 
   return digit;
 }
 
+/// Sorts the indexes of the selected elements of a line by Batcher's odd-even merge sort.
+template <class N>
+__device__ void sort(const line_of_elements<N>& line, std::int32_t* chosen) {
+  const i64 count = line.r.count;
+  for (i64 merged = 1; merged < count; merged *= 2)
+    for (i64 distance = merged; distance >= 1; distance /= 2) {
+      const i64 first = distance % merged;
+      for (i64 i = first + threadIdx.x; i + distance < count; i += line_threads) {
+        if ((i - first) / distance % 2 != 0 || i / (2 * merged) != (i + distance) / (2 * merged)) continue;
+        const std::int32_t a = chosen[i], b = chosen[i + distance];
+        const std::uint64_t of_a = line.order(a), of_b = line.order(b);
+        if (of_b > of_a || (of_b == of_a && b < a)) chosen[i] = b, chosen[i + distance] = a;
+      }
+      __syncthreads();
+    }
+}
+
 /// A block selects from one line at a time. It finds the last selected element digit by digit: first those of its
-/// order, then, among equal elements, those of its index. Then it sorts the selected elements by counting.
+/// order, then, among equal elements, those of its index. Then it sorts the selected elements.
 template <class N>
 __device__ void top_k(const kernel_arguments::top_k_arguments& r) {
   static_assert(line_threads == 256);  // digits have 8 bits
@@ -180,16 +197,8 @@ __device__ void top_k(const kernel_arguments::top_k_arguments& r) {
       if (is_chosen) chosen[add_one(selected)] = static_cast<std::int32_t>(i);
     }
     __syncthreads();
-    for (i64 k = threadIdx.x; k < r.count; k += line_threads) {
-      const i64 i = chosen[k];
-      const std::uint64_t mine = line.order(i);
-      i64 place = 0;
-      for (i64 n = 0; n < r.count; ++n) {
-        const std::uint64_t other = line.order(chosen[n]);
-        place += other > mine || (other == mine && chosen[n] < i) ? 1 : 0;
-      }
-      line.write(place, i);
-    }
+    sort(line, chosen);
+    for (i64 k = threadIdx.x; k < r.count; k += line_threads) line.write(k, chosen[k]);
     __syncthreads();
   }
 }

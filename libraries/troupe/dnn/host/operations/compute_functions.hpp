@@ -8,7 +8,7 @@
 #include <troupe/dnn/steps/steps.hpp>
 
 /// The operations that the host computes as operator steps: the functions that graph/op_list.inc names. All tensors
-/// are dense, and their elements are of type N, except i32 tensors.
+/// are dense, and their elements are of type N, except tensors of indexes and counts.
 namespace troupe::dnn::host {
 
 #define OPERATION(...)

@@ -59,7 +59,7 @@ TROUPE_INLINE void add_elements(const N* x, std::int64_t n, reduction_kind how, 
   const auto add_each = [&](auto of) {
     for (std::int64_t i = 0; i < n; ++i) sums[i] += of(static_cast<double>(x[i]));
   };
-  if (how == reduction_kind::norm1) return add_each([](double v) { return v < 0 ? -v : v; });
+  if (how == reduction_kind::norm1) return add_each([](double v) { return std::fabs(v); });
   if (how == reduction_kind::norm2) return add_each([](double v) { return v * v; });
   add_each([](double v) { return v; });
 }
@@ -76,7 +76,7 @@ TROUPE_INLINE void take_elements(const N* x, std::int64_t n, reduction_kind how,
   const auto is_larger = [](double a, double b) { return a > b; };
   if (how == reduction_kind::minimum) return take_each([](double a, double b) { return a < b; }, same);
   if (how == reduction_kind::maximum) return take_each(is_larger, same);
-  take_each(is_larger, [](double v) { return v < 0 ? -v : v; });
+  take_each(is_larger, [](double v) { return std::fabs(v); });
 }
 // Functions that are compiled for several kinds of processor; templates cannot be.
 #define TROUPE_DNN_LINES(N)                                                                                \

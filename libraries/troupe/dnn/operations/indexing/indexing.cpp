@@ -71,6 +71,9 @@ value full(std::span<const std::int64_t> extents, double number, dtype type) {
   node_maker m(op::iota, "full", {});
   if (extents.empty() || extents.size() > tensor_shape::max_rank)
     m.refuse("result", cat("has ", detail::axes_text(extents.size())), "1 to 8");
+  // An iota would say so of itself.
+  if (std::ranges::any_of(extents, [](std::int64_t n) { return n < 0; }))
+    m.refuse("result", "is " + node_maker::text_of(extents), "extents of at least 0");
   if (type != dtype::f32 && type != dtype::f64) m.refuse("type", cat("is ", to_string(type)), "f32 or f64");
   if (!m.fine()) return m.done();
   // Any axis will do, but the longest may be longer than an iota's.

@@ -13,7 +13,8 @@ value iota(std::span<const std::int64_t> extents, std::size_t axis);
 inline value iota(std::initializer_list<std::int64_t> extents, std::size_t axis) {
   return iota(std::span<const std::int64_t>(extents.begin(), extents.size()), axis);
 }
-/// Returns a tensor whose elements are all `number`, f32 or f64. They are computed where they are used, without memory.
+/// Returns a tensor whose elements are all `number`, f32 or f64; 0 is never negative. They are computed where they are
+/// used, without memory.
 value full(std::span<const std::int64_t> extents, double number, dtype type = dtype::f32);
 inline value full(std::initializer_list<std::int64_t> extents, double number, dtype type = dtype::f32) {
   return full(std::span<const std::int64_t>(extents.begin(), extents.size()), number, type);
@@ -29,8 +30,8 @@ value gather(const value& x, const value& indexes, std::size_t axis);
 /// gather(x, indexes, axis). A part whose index x does not have is left out.
 value scatter_add(const value& x, const value& indexes, const value& parts, std::size_t axis);
 /// Return the index along an axis of the largest or the smallest element, of the first if several are; of the first NaN
-/// if there is one. The axis has the extent 1 in the result, which is a float: write it to i32 or
-/// i64.
+/// if there is one. The axis has the extent 1 in the result, which is a float: write it to i32
+/// or i64.
 value arg_max(const value& x, std::size_t axis);
 value arg_min(const value& x, std::size_t axis);
 

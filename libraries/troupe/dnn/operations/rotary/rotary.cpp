@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 #include <troupe/base/text/cat.hpp>
+#include <troupe/dnn/gradients/node_differentiation.hpp>
 #include <troupe/dnn/graph/node_maker.hpp>
 #include <troupe/dnn/operations/indexing/indexing.hpp>
 #include <troupe/dnn/operations/pointwise/pointwise.hpp>
@@ -22,8 +23,8 @@ std::vector<std::int64_t> extents_of(const value& v) { return {v.extents().begin
 std::int64_t width_of(node_maker& m, const value& x, const rotary_options& o) {
   if (!m.has_rank("x", x, 2, tensor_shape::max_rank - (o.interleaved ? 1 : 0))) return 0;
   const std::int64_t all = x.extents().back(), width = o.width == 0 ? all : o.width;
-  if (width < 0 || width > all || width % 2 != 0)
-    m.refuse("width", cat("is ", width), cat("an even number up to ", all, ", the elements of a token"));
+  if (width < 2 || width > all || width % 2 != 0)
+    m.refuse("width", cat("is ", width), cat("an even number from 2 to ", all, ", the elements of a token"));
   if (!(o.base > 0) || !std::isfinite(o.base)) m.refuse("base", "is " + std::to_string(o.base), "above 0");
   return width;
 }
@@ -57,7 +58,7 @@ value rotated(const value& x, const value& cosines, const value& sines, std::int
   const std::size_t axis = interleaved ? last + 1 : last;
   const std::int64_t each = interleaved ? 1 : half;
   const value a = slice(pairs, axis, 0, each), b = slice(pairs, axis, each, each);
-  const dtype type = x.type() < dtype::i8 ? x.type() : detail::floating_type({x});
+  const dtype type = detail::is_half(x.type()) ? x.type() : detail::floating_type({x});
   const auto stored = [&](const value& v) { return v.type() == type ? v : convert(v, type); };
   value y = concatenate({stored(a * c - b * s), stored(b * c + a * s)}, axis);
   if (interleaved) y = reshape(y, turned.extents());
@@ -73,11 +74,11 @@ value rotary(const value& x, const value& positions, const rotary_options& o) {
   const value column = positions.rank() == 1 ? reshape(positions, {positions.extents()[0], 1}) : positions;
   const value at = with_axes_of(m, "positions", x, column, 1);
   if (!m.fine()) return m.done();
-  if (half == 0) return x;
   std::vector<std::int64_t> of_pairs(x.rank(), 1);
   of_pairs.back() = half;
-  const value pair = iota(of_pairs, x.rank() - 1);
-  const value angle = convert(at, dtype::f32) * exp(pair * (-2 * std::log(o.base) / static_cast<double>(width)));
+  const dtype type = detail::floating_type({x, positions});
+  const value pair = convert(iota(of_pairs, x.rank() - 1), type);
+  const value angle = convert(at, type) * exp(pair * (-2 * std::log(o.base) / static_cast<double>(width)));
   return rotated(x, cos(angle), sin(angle), width, o.interleaved);
 }
 
@@ -86,7 +87,7 @@ value rotary(const value& x, const value& cosines, const value& sines, const rot
   const std::int64_t width = width_of(m, x, o), half = width / 2;
   const value c = with_axes_of(m, "cosines", x, cosines, half), s = with_axes_of(m, "sines", x, sines, half);
   if (!m.fine()) return m.done();
-  return half == 0 ? x : rotated(x, c, s, width, o.interleaved);
+  return rotated(x, c, s, width, o.interleaved);
 }
 
 }  // namespace troupe::dnn

@@ -16,7 +16,8 @@ struct rotary_options {
 
 /// Rotates pairs of the elements of tokens by angles that depend on their positions (rotary position embedding). The
 /// last axis of x has the elements, the one before it the tokens. Positions are a vector with an element for each
-/// token, or have the axes of x, each with the extent of x or 1, the last with 1.
+/// token, or have the axes of x, each with the extent of x or 1, the last with 1. The result has the type of x if this
+/// is f16, bf16 or f64, otherwise f32.
 value rotary(const value& x, const value& positions, const rotary_options& o = {});
 /// Rotates by angles whose cosines and sines are given, for positions that are scaled otherwise. Both have the axes of
 /// x, each with the extent of x or 1, the last with width / 2; or are tokens x width / 2.

@@ -18,7 +18,8 @@ struct top_k_options {
 };
 
 /// Returns the `count` largest elements along an axis, in descending order. Of equal elements, the one with the lowest
-/// index is first. NaN is larger than every number.
+/// index is first. NaN is larger than every number. The gradient compares each element of x with each selected one of
+/// its line: for thousands of selected elements, it is slow, and on the host it needs memory for all pairs.
 selected top_k(const value& x, std::size_t axis, std::int64_t count, const top_k_options& o = {});
 
 }  // namespace troupe::dnn

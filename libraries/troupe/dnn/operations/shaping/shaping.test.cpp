@@ -37,7 +37,7 @@ TEST(dnn_shaping, operations_on_lines_name_what_is_wrong) {
                  "has a rotary whose positions is 3 x 4; expected 3 x 1, where each extent but the last "
                  "may be 1");
   expect_refusal(rotary(x, positions, {.width = 3}),
-                 "has a rotary whose width is 3; expected an even number up to 4, the elements of a token");
+                 "has a rotary whose width is 3; expected an even number from 2 to 4, the elements of a token");
   expect_refusal(rotary(x, positions, {.base = 0}), "has a rotary whose base is 0.000000; expected above 0");
   expect_refusal(rotary(x, x, x),
                  "has a rotary whose cosines is 3 x 4; expected 3 x 2, where each extent but the last "
