@@ -32,9 +32,9 @@ std::int64_t width_of(node_maker& m, const value& x, const rotary_options& o) {
 // Returns a table with the axes of x. It has them already, or those of the tokens and of their elements, which are
 // `last`.
 value with_axes_of(node_maker& m, const char* name, const value& x, const value& table, std::int64_t last) {
+  if (!m.fine()) return table;
   std::vector<std::int64_t> expected = extents_of(x), given(x.rank(), 1);
   expected.back() = last;
-  if (!m.fine()) return table;
   const bool fits = table.rank() == 2 || table.rank() == x.rank();
   if (fits) std::ranges::copy_backward(table.extents(), given.end());
   if (!fits || given.back() != last || !detail::broadcasts(given, expected))

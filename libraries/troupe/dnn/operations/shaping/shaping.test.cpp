@@ -39,6 +39,8 @@ TEST(dnn_shaping, operations_on_lines_name_what_is_wrong) {
   expect_refusal(rotary(x, positions, {.width = 3}),
                  "has a rotary whose width is 3; expected an even number from 2 to 4, the elements of a token");
   expect_refusal(rotary(x, positions, {.base = 0}), "has a rotary whose base is 0.000000; expected above 0");
+  expect_refusal(rotary(slice(x, 2, 0, 1), x, x), "has a slice whose axis is 2; expected less than 2");
+  expect_refusal(rotary(positions, x, x), "has a rotary whose x has 1 axis; expected 2 to 8");
   expect_refusal(rotary(x, x, x),
                  "has a rotary whose cosines is 3 x 4; expected 3 x 2, where each extent but the last "
                  "may be 1");
