@@ -16,9 +16,7 @@ constexpr dtype types[] = {dtype::f32, dtype::f64, dtype::f16, dtype::bf16};
 class dnn_elements : public dnn_numerics {
  protected:
   extents any_extents(std::size_t least, std::size_t most, std::int64_t longest) {
-    extents e(
-        static_cast<std::size_t>(random.between(static_cast<std::int64_t>(least), static_cast<std::int64_t>(most))));
-    for (std::int64_t& n : e) n = random.between(1, longest);
+    extents e = random_extents(least, most, longest);
     if (random.between(0, 3) == 0) e.back() = random.between(500, 700);
     return e;
   }

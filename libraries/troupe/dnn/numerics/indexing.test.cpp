@@ -12,14 +12,6 @@ using namespace testing;
 
 class dnn_indexing : public dnn_numerics {
  protected:
-  extents any_extents(std::size_t least_rank) {
-    extents e(static_cast<std::size_t>(random.between(static_cast<std::int64_t>(least_rank), 4)));
-    for (std::int64_t& n : e) n = random.between(1, 12);
-    return e;
-  }
-  std::size_t any_axis(const extents& e) {
-    return static_cast<std::size_t>(random.between(0, static_cast<std::int64_t>(e.size()) - 1));
-  }
   static extents reduced(extents e, std::size_t axis) {
     e[axis] = 1;
     return e;
@@ -40,7 +32,7 @@ class dnn_indexing : public dnn_numerics {
 TEST_F(dnn_indexing, iota_and_one_hot_match_the_definition) {
   for (const dtype t : {dtype::f32, dtype::f64, dtype::bf16, dtype::i32, dtype::u8})
     for (int i = 0; i < 8 && !HasFailure(); ++i) {
-      const extents e = any_extents(1);
+      const extents e = random_extents(1, 4, 12);
       const std::size_t axis = any_axis(e);
       const value indexes = iota(e, axis);
       expect_as_defined({indexes, given(dtype::f16, e) * indexes - 0.5, reduce(indexes, reduction_kind::sum, {axis})},
@@ -54,7 +46,7 @@ TEST_F(dnn_indexing, iota_and_one_hot_match_the_definition) {
 
 TEST_F(dnn_indexing, indexes_along_an_axis_of_sets_are_written_for_all_elements) {
   for (int i = 0; i < 20 && !HasFailure(); ++i) {
-    extents e = any_extents(2);
+    extents e = random_extents(2, 4, 12);
     const std::size_t axis = any_axis(e), over = (axis + 1) % e.size();
     if (random.between(0, 2) == 0) e[over] = random.between(100, 3000);
     const value x = given(dtype::f32, e), indexes = iota(e, axis);
@@ -76,7 +68,7 @@ TEST_F(dnn_indexing, labels_are_compared_exactly_with_the_largest_numbers_of_flo
 
 TEST_F(dnn_indexing, integers_of_64_bits_are_converted_as_those_of_32_bits) {
   for (int i = 0; i < 6 && !HasFailure(); ++i) {
-    const extents e = any_extents(1);
+    const extents e = random_extents(1, 4, 12);
     stored_tensor& x = stored(dtype::i64, e);
     x.fill([&] { return static_cast<double>(random.between(-(1ll << 40), 1ll << 40)); });
     const value of(x.operand<access_mode::read>());
@@ -92,7 +84,7 @@ TEST_F(dnn_indexing, indexes_along_a_long_axis_are_exact) {
 TEST_F(dnn_indexing, arg_max_and_arg_min_return_the_first_of_equal_elements_and_of_nan) {
   for (const dtype t : {dtype::f32, dtype::f64, dtype::f16, dtype::i8, dtype::i32})
     for (int i = 0; i < 8 && !HasFailure(); ++i) {
-      extents e = any_extents(1);
+      extents e = random_extents(1, 4, 12);
       const std::size_t axis = any_axis(e);
       if (random.between(0, 2) == 0) e[axis] = random.between(100, 3000);
       stored_tensor& x = stored(t, e);
@@ -130,10 +122,10 @@ TEST_F(dnn_indexing, arg_max_and_arg_min_return_the_first_of_equal_elements_and_
 TEST_F(dnn_indexing, gather_and_scatter_add_match_the_definition) {
   for (const dtype t : {dtype::f32, dtype::f64, dtype::f16, dtype::bf16, dtype::i8})
     for (int i = 0; i < 6 && !HasFailure(); ++i) {
-      extents e = any_extents(1);
+      extents e = random_extents(1, 4, 12);
       e.resize(std::min<std::size_t>(e.size(), 3));
       const std::size_t axis = any_axis(e);
-      extents of_indexes = any_extents(1);
+      extents of_indexes = random_extents(1, 4, 12);
       of_indexes.resize(std::min<std::size_t>(of_indexes.size(), 2));
       if (random.between(0, 3) == 0) of_indexes = {random.between(200, 400)};
       const value at(labels(of_indexes, e[axis]).operand<access_mode::read>()), x = given(t, e);
@@ -157,7 +149,7 @@ TEST_F(dnn_indexing, gather_and_scatter_add_match_the_definition) {
 TEST_F(dnn_indexing, full_tensors_and_expanded_ones_match_the_definition) {
   for (const dtype t : {dtype::f32, dtype::f64, dtype::bf16, dtype::i8, dtype::i32})
     for (int i = 0; i < 8 && !HasFailure(); ++i) {
-      const extents e = any_extents(1);
+      const extents e = random_extents(1, 4, 12);
       const double number = random.one_of({0.0, -3.0, 7.5});
       extents some(e.begin() + random.between(0, static_cast<std::int64_t>(e.size()) - 1), e.end());
       for (std::int64_t& n : some)
@@ -187,7 +179,7 @@ TEST_F(dnn_indexing, a_table_can_be_updated_in_place) {
 TEST_F(dnn_indexing, cross_entropy_and_its_gradient_match_the_definition) {
   for (const dtype t : {dtype::f32, dtype::f64, dtype::f16, dtype::bf16})
     for (int i = 0; i < 8 && !HasFailure(); ++i) {
-      extents e = any_extents(1);
+      extents e = random_extents(1, 4, 12);
       const std::size_t axis = any_axis(e);
       if (random.between(0, 2) == 0) e[axis] = random.between(100, 3000);
       extents of_labels = e;

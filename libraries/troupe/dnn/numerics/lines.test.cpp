@@ -13,14 +13,6 @@ using namespace testing;
 // Operations on the lines along an axis, and on pairs of elements.
 class dnn_lines : public dnn_numerics {
  protected:
-  extents any_extents(std::size_t least_rank) {
-    extents e(static_cast<std::size_t>(random.between(static_cast<std::int64_t>(least_rank), 4)));
-    for (std::int64_t& n : e) n = random.between(1, 9);
-    return e;
-  }
-  std::size_t any_axis(const extents& e) {
-    return static_cast<std::size_t>(random.between(0, static_cast<std::int64_t>(e.size()) - 1));
-  }
   // Makes one axis long, and the others short.
   void lengthen(extents& e, std::size_t axis, std::int64_t least, std::int64_t most) {
     for (std::int64_t& n : e) n = std::min<std::int64_t>(n, 3);
@@ -39,7 +31,7 @@ TEST_F(dnn_lines, cumulative_sums_and_their_gradients_match_the_definition) {
     for (const bool exclusive : {false, true})
       for (const bool reversed : {false, true})
         for (int i = 0; i < 3 && !HasFailure(); ++i) {
-          extents e = any_extents(1);
+          extents e = random_extents(1, 4, 9);
           const std::size_t axis = any_axis(e);
           if (i == 0) e.resize(axis + 1), lengthen(e, axis, 2000, 5000);
           if (i == 1) lengthen(e, axis, 60, 700);
@@ -63,7 +55,7 @@ TEST_F(dnn_lines, cumulative_sums_have_known_values) {
 TEST_F(dnn_lines, the_largest_and_smallest_elements_match_the_definition) {
   for (const dtype t : {dtype::f32, dtype::f64, dtype::f16, dtype::i8, dtype::i32})
     for (int i = 0; i < 12 && !HasFailure(); ++i) {
-      extents e = any_extents(1);
+      extents e = random_extents(1, 4, 9);
       const std::size_t axis = any_axis(e);
       if (i % 3 == 0) lengthen(e, axis, 250, 3000);
       stored_tensor& x = stored(t, e);
@@ -105,7 +97,7 @@ TEST_F(dnn_lines, selected_elements_have_known_values_and_nan_is_the_largest) {
 TEST_F(dnn_lines, gradients_of_selected_elements_reach_these_alone) {
   for (const dtype t : {dtype::f32, dtype::f64, dtype::bf16})
     for (int i = 0; i < 6 && !HasFailure(); ++i) {
-      const extents e = any_extents(1);
+      const extents e = random_extents(1, 4, 9);
       const std::size_t axis = any_axis(e);
       const value x = given(t, e);
       const selected all = top_k(x, axis, random.between(1, e[axis]), {.smallest = random.between(0, 1) == 0});
@@ -148,7 +140,7 @@ TEST_F(dnn_lines, softmax_and_reductions_of_many_neighboring_lines_match_the_def
 TEST_F(dnn_lines, slices_with_steps_and_their_gradients_match_the_definition) {
   for (const dtype t : {dtype::f32, dtype::bf16})
     for (int i = 0; i < 20 && !HasFailure(); ++i) {
-      const extents e = any_extents(1);
+      const extents e = random_extents(1, 4, 9);
       const std::size_t axis = any_axis(e);
       const std::int64_t step = random.between(1, 4), first = random.between(0, e[axis] - 1),
                          count = random.between(1, (e[axis] - 1 - first) / step + 1);

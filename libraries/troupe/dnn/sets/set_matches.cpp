@@ -144,21 +144,27 @@ class match_finder {
       }
     }
   }
-  // Returns the nodes that exchange a tensor with the match, in order.
+  // Returns the nodes that exchange a tensor with the match, in order. If memory is saved, those that compute an input
+  // are left to their own kernels, but for nodes without inputs.
   std::set<std::size_t> neighbors_of(const set_match& m) const {
     std::set<std::size_t> out;
     for (const std::uint16_t n : m.nodes)
-      for (const std::uint16_t t : outputs(n))
-        for (const std::size_t reader : g_.uses.readers_of(t)) out.insert(reader);
+      if (g_.node(n).what != op::write)  // readers of written memory get its old content
+        for (const std::uint16_t t : outputs(n)) {
+          const auto readers = g_.uses.readers_of(t);
+          out.insert(readers.begin(), readers.end());
+        }
     for (const fusion_match::tensor& t : m.inputs)
-      if (const auto producer = g_.uses.producer_of(t.number)) out.insert(*producer);
+      if (const auto producer = g_.uses.producer_of(t.number);
+          producer && (!limits_.saves_memory || g_.node(*producer).input_count == 0))
+        out.insert(*producer);
     return out;
   }
 
-  // Returns true if the node is of a kind that may join, and exchanges a tensor with the match.
+  // Returns true if the node is of a kind that may join.
   bool may_join(const set_match& m, std::size_t i) const {
     const encoded_node& n = g_.node(i);
-    if (g_.matched[i] || !is_adjacent(m, i) || std::ranges::binary_search(m.nodes, i)) return false;
+    if (g_.matched[i] || std::ranges::binary_search(m.nodes, i)) return false;
     const auto what = reduced::of(g_, i);
     if (what ? !what->has_one_kernel_like(reduced_)
              : n.what != op::pointwise && n.what != op::convert && n.what != op::write && n.what != op::iota)
@@ -168,17 +174,6 @@ class match_finder {
         std::ranges::none_of(reduced_.sets, [&](const tensor_shape& s) { return same_extents(result, s); }))
       return false;
     return n.what != op::write || !g_.read.is_read(g_.tensor(n.outputs[0]).memory);
-  }
-  bool is_adjacent(const set_match& m, std::size_t i) const {
-    const auto is_here = [&](std::uint16_t t) {
-      const auto source = g_.uses.source_of(t);
-      return source && std::ranges::binary_search(m.nodes, *source);
-    };
-    return std::ranges::any_of(inputs(i), is_here) ||
-           ((!limits_.saves_memory || g_.node(i).input_count == 0) &&
-            std::ranges::any_of(outputs(i), [&](std::uint16_t t) {
-              return std::ranges::find(m.inputs, t, &fusion_match::tensor::number) != m.inputs.end();
-            }));
   }
 
   // Removes nodes whose elements the kernels that read them can as well compute, if less needs to be stored then.

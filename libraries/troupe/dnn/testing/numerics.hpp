@@ -115,6 +115,16 @@ class dnn_numerics : public numerics::engine_suite {
   stored_tensor& stored(dtype type, const extents& e, stored_tensor::storing how = anyhow) {
     return all_.emplace_back(type, e, random, how);
   }
+  /// Returns the extents of `least` to `most` axes, each up to `longest`.
+  extents random_extents(std::size_t least, std::size_t most, std::int64_t longest) {
+    extents e(
+        static_cast<std::size_t>(random.between(static_cast<std::int64_t>(least), static_cast<std::int64_t>(most))));
+    for (std::int64_t& n : e) n = random.between(1, longest);
+    return e;
+  }
+  std::size_t any_axis(const extents& e) {
+    return static_cast<std::size_t>(random.between(0, static_cast<std::int64_t>(e.size()) - 1));
+  }
   /// Returns a tensor of random numbers.
   value given(dtype type, const extents& e, stored_tensor::storing how = anyhow) {
     stored_tensor& t = stored(type, e, how);
